@@ -82,8 +82,7 @@ static int list(const struct options *o)
 
 struct change {
 	const struct options *o;
-	struct health_file health;
-	char unknown[640]; /* why the faults are not known; "": they are known */
+	struct health_file health; /* .error: why the faults are not known; "": they are known */
 	struct file_text old;
 	char *text; /* the file's new text */
 	size_t len;
@@ -205,8 +204,8 @@ static bool describe_change(struct change *c)
 		    before - after == 1 ? "" : "s");
 	else if (anyway)
 		SAY("%s %s on %s%s", done, what, of, until);
-	else if (*c->unknown)
-		SAY("%s; --force acknowledges all the same", c->unknown);
+	else if (*c->health.error)
+		SAY("%s; --force acknowledges all the same", c->health.error);
 	else
 		SAY("no open %s on %s%s%s; see xidscope faults, or use --force",
 		    !strcmp(what, "all faults") ? "fault" : what, of,
@@ -225,9 +224,7 @@ static int edit(struct change *c, struct output_file *f)
 
 	if (err)
 		return err;
-	if (health_file_read(&c->health, o->health_file, o->max_age, c->unknown,
-			     sizeof(c->unknown)))
-		*c->unknown = 0;
+	health_file_read(&c->health, o->health_file, o->max_age);
 	/* A text that the agent could not read is not written. */
 	if (!make_text(c) || ack_parse(&list, c->text, c->len, error, sizeof(error)))
 		return trouble("%s: %s; remove what is not needed", o->ack, error);
@@ -237,7 +234,7 @@ static int edit(struct change *c, struct output_file *f)
 	if (err)
 		return trouble("cannot write %s: %s", o->ack, output_error(err));
 	/* A running agent reads it now. */
-	if (!*c->unknown)
+	if (!*c->health.error)
 		utimensat(AT_FDCWD, o->health_file, NULL, AT_SYMLINK_NOFOLLOW);
 	puts(c->said);
 	return EXIT_OK;

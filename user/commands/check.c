@@ -14,8 +14,7 @@
 
 struct result {
 	enum check_exit exit;
-	char trouble[640]; /* why the health is unknown: a line of safe text */
-	struct health_file file;
+	struct health_file file; /* .error: why the health is unknown */
 	struct health_list open; /* open findings of rules that are not ignored, the worst first */
 	struct health_list quiet; /* the same that are acknowledged or snoozed */
 	size_t total; /* open findings, including those that the file leaves out */
@@ -88,7 +87,7 @@ static void take_result(struct result *v, const struct options *o)
 						 kept - v->open.count };
 	}
 	if (v->exit == CHECK_UNKNOWN) {
-		safe_format(v->trouble, sizeof(v->trouble), "%s: a rule's result is not known",
+		safe_format(f->error, sizeof(f->error), "%s: a rule's result is not known",
 			    o->health_file);
 		v->open.count = 0;
 		v->quiet.count = 0;
@@ -98,10 +97,10 @@ static void take_result(struct result *v, const struct options *o)
 static void read_result(struct result *v, const struct options *o)
 {
 	*v = (struct result){ .exit = CHECK_UNKNOWN };
-	if (!health_file_read(&v->file, o->health_file, o->max_age, v->trouble, sizeof(v->trouble)))
+	if (!health_file_read(&v->file, o->health_file, o->max_age))
 		return;
 	if (*v->file.trouble) {
-		safe_format(v->trouble, sizeof(v->trouble), "%s", v->file.trouble);
+		safe_format(v->file.error, sizeof(v->file.error), "%s", v->file.trouble);
 		return;
 	}
 	v->exit = CHECK_OK;
@@ -120,7 +119,7 @@ static void replace_bars(char *text, const char *end)
 
 static const char *first_line(const struct result *v)
 {
-	return v->exit == CHECK_UNKNOWN ? v->trouble :
+	return v->exit == CHECK_UNKNOWN ? v->file.error :
 	       v->open.count            ? v->open.items[0].reason :
 					  "no open fault";
 }
@@ -149,7 +148,7 @@ static void print_performance(const struct result *v)
 /* Prints the worst finding and the performance data, then a line for each other finding. */
 static void print_nagios(struct result *v)
 {
-	replace_bars(v->trouble, v->trouble + sizeof(v->trouble));
+	replace_bars(v->file.error, v->file.error + sizeof(v->file.error));
 	replace_bars(v->file.decoded, v->file.next);
 	printf("XIDSCOPE %s: %s", results[v->exit].name, first_line(v));
 	if (!v->open.count && v->quiet.count)
@@ -189,7 +188,7 @@ static void print_slurm(const struct result *v)
 	char reason[REASON_SIZE];
 
 	if (v->exit == CHECK_UNKNOWN)
-		trouble("%s", v->trouble);
+		trouble("%s", v->file.error);
 	drain_reason(v, reason, sizeof(reason));
 	if (*reason)
 		puts(reason);
@@ -208,7 +207,7 @@ static void print_json(const struct result *v, const struct options *o, int code
 	if (!isnan(v->file.age))
 		json_fraction(&j, "age_seconds", v->file.age, 3);
 	if (v->exit == CHECK_UNKNOWN) {
-		json_text(&j, "trouble", v->trouble);
+		json_text(&j, "trouble", v->file.error);
 	} else {
 		json_text(&j, "source", v->file.source);
 		json_fraction(&j, "xids", known(v->file.xids), 0);
@@ -252,7 +251,7 @@ static void print_explained(const struct result *v)
 {
 	printf("%s: ", results[v->exit].name);
 	if (v->exit == CHECK_UNKNOWN)
-		puts(v->trouble);
+		puts(v->file.error);
 	else
 		printf("%zu finding%s\n", v->total, v->total == 1 ? "" : "s");
 	ARRAY_EACH(f, v->open.items, v->open.count)

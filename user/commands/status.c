@@ -35,22 +35,21 @@ static size_t count_open(const struct health_list *list)
 
 #define HEALTH_FILE __attribute__((cleanup(health_file_free))) struct health_file
 
-bool agent_line(char *text, size_t size, const struct options *o)
+void agent_line(char *text, size_t size, const struct options *o)
 {
 	HEALTH_FILE f;
 
-	if (!health_file_read(&f, o->health_file, o->max_age, text, size))
-		return false;
-	safe_format(text, size, "%s, %.0f s ago: %s", level_word(&f), f.age, f.headline);
-	return true;
+	if (health_file_read(&f, o->health_file, o->max_age))
+		safe_format(text, size, "%s, %.0f s ago: %s", level_word(&f), f.age, f.headline);
+	else
+		safe_format(text, size, "%s", f.error);
 }
 
 bool agent_runs(const struct options *o)
 {
-	char error[640];
 	HEALTH_FILE f;
 
-	return health_file_read(&f, o->health_file, o->max_age, error, sizeof(error)) ||
+	return health_file_read(&f, o->health_file, o->max_age) ||
 	       (f.trouble && *f.trouble && f.age <= o->max_age);
 }
 
@@ -109,10 +108,9 @@ static void print_findings(const struct health_file *f)
 int cmd_status(const struct options *o)
 {
 	HEALTH_FILE f;
-	char error[640];
 
-	if (!health_file_read(&f, o->health_file, o->max_age, error, sizeof(error))) {
-		terminal_line(stdout, INDENT, "agent     not known: %s", error);
+	if (!health_file_read(&f, o->health_file, o->max_age)) {
+		terminal_line(stdout, INDENT, "agent     not known: %s", f.error);
 		return EXIT_TROUBLE;
 	}
 	terminal_line(stdout, 0, "%s", f.headline);
@@ -161,11 +159,10 @@ static void print_json(const struct health_list *faults)
 int cmd_faults(const struct options *o)
 {
 	HEALTH_FILE file;
-	char error[640];
-	bool known = health_file_read(&file, o->health_file, o->max_age, error, sizeof(error));
+	bool known = health_file_read(&file, o->health_file, o->max_age);
 
 	if (!known || *file.trouble)
-		trouble("%s", known ? file.trouble : error);
+		trouble("%s", known ? file.trouble : file.error);
 	if (known && o->json)
 		print_json(&file.faults);
 	else if (known)

@@ -30,9 +30,8 @@ int top_wait(struct top *t, bool last);
 
 /* ---- status.c ---- */
 
-/* Writes what the agent judges to @text, as one line of safe text: "critical, 3 s ago: GPU ...". Returns
- * false if it is not known: then @text has the reason. */
-bool agent_line(char *text, size_t size, const struct options *o);
+/* Writes what the agent judges to @text, as one line of safe text: "critical, 3 s ago: GPU ..."; or why it is not known. */
+void agent_line(char *text, size_t size, const struct options *o);
 
 /* Whether an agent has written the health file lately. */
 bool agent_runs(const struct options *o);

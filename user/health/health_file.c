@@ -297,11 +297,10 @@ static void read_item(void *context, struct span name, struct span value)
 	t->failed |= !read_object(t->file, item_members, COUNT(item_members), item, value);
 }
 
-bool health_file_parse(struct health_file *f, struct file_text text, const char *boot,
-		       uint64_t now_ns, char *error, size_t error_size)
+const char *health_file_parse(struct health_file *f, struct file_text text, const char *boot,
+			      uint64_t now_ns)
 {
 	uint64_t failed = memory_failed();
-	const char *wrong = NULL;
 	bool whole;
 
 	*f = (struct health_file){ .text = text, .decoded = malloc(text.len + 1) };
@@ -309,40 +308,36 @@ bool health_file_parse(struct health_file *f, struct file_text text, const char 
 	whole = f->decoded &&
 		read_object(f, file_members, COUNT(file_members), f, file_text_span(&text));
 	if (!f->decoded || memory_error(failed))
-		wrong = "no memory";
-	else if (!whole)
-		wrong = "it is damaged, or no health file of xidscope";
-	else if (strcmp(f->format, HEALTH_FILE_FORMAT) != 0)
-		wrong = "it is no health file of this version of xidscope";
-	else if (!f->rules.count)
-		wrong = "it has no rules";
-	else if (strcmp(f->boot, boot) != 0 || !(f->monotonic <= (double)now_ns / 1e9 + 1))
-		wrong = "it is of another boot: " NOT_RUNNING;
-	if (!wrong) /* the time is rounded in the file */
-		f->age = fmax(0, (double)now_ns / 1e9 - f->monotonic);
-	else
-		snprintf(error, error_size, "%s", wrong);
-	return !wrong;
+		return "no memory";
+	if (!whole)
+		return "it is damaged, or no health file of xidscope";
+	if (strcmp(f->format, HEALTH_FILE_FORMAT) != 0)
+		return "it is no health file of this version of xidscope";
+	if (!f->rules.count)
+		return "it has no rules";
+	if (strcmp(f->boot, boot) != 0 || !(f->monotonic <= (double)now_ns / 1e9 + 1))
+		return "it is of another boot: " NOT_RUNNING;
+	/* The time is rounded in the file. */
+	f->age = fmax(0, (double)now_ns / 1e9 - f->monotonic);
+	return NULL;
 }
 
-bool health_file_read(struct health_file *f, const char *path, double max_age, char *error,
-		      size_t error_size)
+bool health_file_read(struct health_file *f, const char *path, double max_age)
 {
 	struct file_text text;
-	char why[160];
 	int err = file_text_read_own(&text, path, HEALTH_FILE_MAX_BYTES);
+	const char *wrong =
+		err ? file_text_error(err) : health_file_parse(f, text, boot_id(), monotonic_ns());
 
-	*f = (struct health_file){ .age = NAN };
 	if (err)
-		safe_format(error, error_size, "cannot read %s: %s%s", path, file_text_error(err),
+		*f = (struct health_file){ .age = NAN };
+	if (wrong)
+		safe_format(f->error, sizeof(f->error), "cannot read %s: %s%s", path, wrong,
 			    err == -ENOENT ? ": " NOT_RUNNING ", and writes this file" : "");
-	else if (!health_file_parse(f, text, boot_id(), monotonic_ns(), why, sizeof(why)))
-		safe_format(error, error_size, "cannot read %s: %s", path, why);
 	else if (f->age > max_age)
-		safe_format(error, error_size, "%s is %.0f s old: " NOT_RUNNING, path, f->age);
-	else
-		return true;
-	return false;
+		safe_format(f->error, sizeof(f->error), "%s is %.0f s old: " NOT_RUNNING, path,
+			    f->age);
+	return !*f->error;
 }
 
 void health_list_write(struct json *j, const char *name, const struct health_list *list)

@@ -42,6 +42,7 @@ struct health_file {
 	const char *format, *boot, *source, *level, *output, *headline, *trouble;
 	double monotonic, xids, oldest_waiter;
 	double age; /* seconds; NAN: not known */
+	char error[640]; /* by health_file_read(): a line of safe text */
 	struct health_list {
 		struct health_item *items;
 		size_t count;
@@ -52,15 +53,14 @@ struct health_file {
 };
 
 /* Reads the file @path, which must be root's or this user's, and not a link. Unknown members are skipped. Returns false if
- * nothing is known, with the reason in @error as one line of safe text: the file is missing, another's, damaged, in another
- * format or older than @max_age seconds. If the agent could not judge, @trouble says why. */
-bool health_file_read(struct health_file *f, const char *path, double max_age, char *error,
-		      size_t error_size);
+ * nothing is known: the file is missing, another's, damaged, in another format or older than @max_age seconds; @error says why.
+ * If the agent could not judge, @trouble says why. */
+bool health_file_read(struct health_file *f, const char *path, double max_age);
 
-/* The same for a text, which the file takes over and frees; pure. Age and trouble are only read.
- * @now_ns: CLOCK_MONOTONIC, of the boot @boot. */
-bool health_file_parse(struct health_file *f, struct file_text text, const char *boot,
-		       uint64_t now_ns, char *error, size_t error_size);
+/* The same for a text, which the file takes over and frees; pure. Age and trouble are only read. Returns NULL, or what is wrong
+ * with it. @now_ns: CLOCK_MONOTONIC, of the boot @boot. */
+const char *health_file_parse(struct health_file *f, struct file_text text, const char *boot,
+			      uint64_t now_ns);
 
 void health_file_free(struct health_file *f);
 
