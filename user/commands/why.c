@@ -392,11 +392,10 @@ static void write_owners(struct json *j, const struct past_event *e, const char 
 	json_array_end(j);
 }
 
-static void write_event(struct json *j, const char *name, const struct past_event *e)
+static void write_event(struct json *j, const struct past_event *e)
 {
 	FREED char *text = describe_event(e);
 
-	json_object(j, name);
 	json_time(j, "time", e->time);
 	if (isinf(e->end))
 		json_bool(j, "lasts", true);
@@ -425,7 +424,6 @@ static void write_event(struct json *j, const char *name, const struct past_even
 	if (e->replayed)
 		json_bool(j, "replayed", true);
 	json_text(j, "line", text ? text : "");
-	json_object_end(j);
 }
 
 static void print_json(const struct past *p)
@@ -444,27 +442,20 @@ static void print_json(const struct past *p)
 		event = find_cause(p, &cause);
 		json_text(&j, "job", p->o->job);
 		json_text(&j, "cause", cause);
-		if (event)
-			write_event(&j, "cause_event", event);
+		if (event) {
+			json_object(&j, "cause_event");
+			write_event(&j, event);
+			json_object_end(&j);
+		}
 	}
-	json_array(&j, "events");
-	ARRAY_EACH(e, h->events, h->count) {
-		if (e->hidden)
-			continue;
-		json_newline(&j);
-		write_event(&j, NULL, e);
-	}
-	json_array_end(&j);
-	json_array(&j, "unwatched");
-	ARRAY_EACH(g, h->gaps, h->gap_count) {
-		json_object(&j, NULL);
+	JSON_ROWS(&j, "events", e, h->events, h->count, !e->hidden)
+		write_event(&j, e);
+	JSON_ROWS(&j, "unwatched", g, h->gaps, h->gap_count, true) {
 		json_time(&j, "from", g->from);
 		json_time(&j, "to", g->to);
 		json_fraction(&j, "seconds", g->to - g->from, 3);
 		json_text(&j, "reason", g->reason);
-		json_object_end(&j);
 	}
-	json_array_end(&j);
 	json_unsigned(&j, "skipped_lines", h->skipped);
 	json_array(&j, "files");
 	for (size_t i = p->files.count; i-- > 0;)

@@ -44,18 +44,16 @@ static const char *const level_names[] = { "ok", "warn", "fail" };
 
 static void write_rules(struct json *j, const struct health_content *c)
 {
-	json_array(j, "rules");
-	for (int r = 0; r < HEALTH_RULES; r++) {
-		json_row(j);
-		json_text(j, "rule", health_rules[r].name);
+	JSON_ROWS(j, "rules", rule, health_rules, HEALTH_RULES, true) {
+		size_t r = (size_t)(rule - health_rules);
+
+		json_text(j, "rule", rule->name);
 		json_text(j, "setting", health_level_names[c->options->rules[r].level]);
-		if (*health_rules[r].unit)
+		if (*rule->unit)
 			json_fraction(j, "limit", c->options->rules[r].limit, 3);
 		json_text(j, "level", level_names[c->report->rules[r]]);
 		json_unsigned(j, "open", c->report->open[r]);
-		json_object_end(j);
 	}
-	json_array_end(j);
 }
 
 /* The command that acknowledges the finding. A device without an address, such as a server or a mount, can be acknowledged only
@@ -73,7 +71,6 @@ static void write_command(struct json *j, const struct health_finding *f)
 
 static void write_finding(struct json *j, const struct health_finding *f)
 {
-	json_row(j);
 	json_text(j, "rule", health_rules[f->rule].name);
 	json_text(j, "level", level_names[f->level]);
 	json_text(j, "state", fault_standing_names[f->standing]);
@@ -92,7 +89,6 @@ static void write_finding(struct json *j, const struct health_finding *f)
 	json_text(j, "reason", f->reason);
 	json_text(j, "clears", health_rules[f->rule].clears);
 	write_command(j, f);
-	json_object_end(j);
 }
 
 /* Each server with what limited its calls in the last interval. */
@@ -102,17 +98,6 @@ static void write_servers(struct json *j, const struct snapshot *s)
 		json_text(j, "server", v->server);
 		json_text(j, "bound_by", v->bound_by ? v->bound_by : "none");
 	}
-}
-
-static void write_faults(struct json *j, const struct health_content *c)
-{
-	size_t count;
-	FREED struct known_fault *faults = health_list(c->s, c->options, wall_seconds(), &count);
-
-	json_array(j, "faults");
-	ARRAY_EACH(f, faults, count)
-		known_fault_write(j, f);
-	json_array_end(j);
 }
 
 /* The UUID is a text of the driver's, which `ack` puts into its file: anything else could be a whole entry. */
@@ -129,6 +114,8 @@ void health_file_write(FILE *out, const struct health_content *c)
 {
 	struct json j = { .out = out };
 	uint64_t xids = 0, oldest = 0;
+	size_t count;
+	FREED struct known_fault *faults = health_list(c->s, c->options, wall_seconds(), &count);
 
 	ARRAY_EACH(f, c->s->faults.faults, c->s->faults.fault_count)
 		if (!f->nvswitch)
@@ -150,11 +137,9 @@ void health_file_write(FILE *out, const struct health_content *c)
 	json_fraction(&j, "oldest_waiter_seconds", (double)oldest / 1e9, 3);
 	write_servers(&j, c->s);
 	write_rules(&j, c);
-	json_array(&j, "findings");
-	for (size_t i = 0; i < c->report->listed; i++)
-		write_finding(&j, &c->report->findings[i]);
-	json_array_end(&j);
-	write_faults(&j, c);
+	JSON_ROWS(&j, "findings", f, c->report->findings, c->report->listed, true)
+		write_finding(&j, f);
+	known_faults_write(&j, faults, count);
 	write_gpus(&j, c->s);
 	json_end(&j);
 }

@@ -330,14 +330,6 @@ static void write_episodes(struct json *j, const struct session *t)
 	}
 }
 
-static void write_faults(struct json *j, const struct session *t)
-{
-	json_array(j, "faults");
-	ARRAY_EACH(f, t->faults, t->fault_count)
-		known_fault_write(j, f);
-	json_array_end(j);
-}
-
 static void write_events(struct json *j, const struct session *t)
 {
 	JSON_ROWS(j, "events", e, t->events, t->event_count, true) {
@@ -443,7 +435,7 @@ void session_json_write(FILE *out, const struct session *t)
 	json_array_end(&j);
 	json_newline(&j);
 	write_episodes(&j, t);
-	write_faults(&j, t);
+	known_faults_write(&j, t->faults, t->fault_count);
 	write_events(&j, t);
 	write_slow_calls(&j, t);
 	for (int d = 0; d < 2 && t->last.calls.file_count; d++)

@@ -48,24 +48,24 @@ const char *known_fault_text(char *text, const struct known_fault *f)
 	return text;
 }
 
-void known_fault_write(struct json *j, const struct known_fault *f)
+void known_faults_write(struct json *j, const struct known_fault *list, size_t count)
 {
-	json_row(j);
-	json_text(j, "state", fault_standing_names[f->standing]);
-	json_unsigned(j, "level", f->level);
-	json_text(j, "kind", f->kind);
-	json_text(j, "fault", f->what);
-	json_text(j, "device", f->device);
-	json_text(j, "severity", f->severity);
-	json_text(j, "action", f->action);
-	json_text(j, "meaning", f->meaning);
-	json_text(j, "advice", f->advice);
-	json_unsigned(j, "count", f->count);
-	if (f->first > 0)
-		json_time(j, "first", f->first);
-	if (f->last > 0)
-		json_time(j, "last", f->last);
-	json_object_end(j);
+	JSON_ROWS(j, "faults", f, list, count, true) {
+		json_text(j, "state", fault_standing_names[f->standing]);
+		json_unsigned(j, "level", f->level);
+		json_text(j, "kind", f->kind);
+		json_text(j, "fault", f->what);
+		json_text(j, "device", f->device);
+		json_text(j, "severity", f->severity);
+		json_text(j, "action", f->action);
+		json_text(j, "meaning", f->meaning);
+		json_text(j, "advice", f->advice);
+		json_unsigned(j, "count", f->count);
+		if (f->first > 0)
+			json_time(j, "first", f->first);
+		if (f->last > 0)
+			json_time(j, "last", f->last);
+	}
 }
 
 void fault_counts_free(struct fault_counts *counts)

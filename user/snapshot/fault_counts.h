@@ -99,6 +99,6 @@ const char *known_fault_name(char *text, const char *kind, const char *what);
 #define KNOWN_FAULT_TEXT 1024
 const char *known_fault_text(char *text, const struct known_fault *f);
 
-/* Writes it as an element of an array: in the health file and in a session's JSON. */
+/* Writes the array of them: in the health file and in a session's JSON. */
 struct json;
-void known_fault_write(struct json *j, const struct known_fault *f);
+void known_faults_write(struct json *j, const struct known_fault *list, size_t count);
