@@ -170,7 +170,7 @@ static void add_events(struct snapshot *s)
 	gpu->past_failures = UINT64_MAX;
 	for (int r = 0; r < HEALTH_RULES; r++)
 		snapshot_health(&s->self, health_rules[r].name, r % 3);
-	snapshot_finding(&s->self, &(struct finding_state){ "xid_fatal", "0000:c1:00.0", "79" });
+	snapshot_finding(&s->self, "xid_fatal", "0000:c1:00.0", "79");
 }
 
 /* Lines that Python reads without a thought: words parted by tabs, names of servers in hex. */

@@ -169,8 +169,7 @@ static void fill(void)
 	snapshot_health(&now.self, "xid_fatal", 2);
 	snapshot_health(&now.self, "nfs_waiter", 0);
 	for (int i = 0; i < 2; i++)
-		snapshot_finding(&now.self,
-				 &(struct finding_state){ "xid_fatal", "0000:c1:00.0", "79" });
+		snapshot_finding(&now.self, "xid_fatal", "0000:c1:00.0", "79");
 	snapshot_hook(&now.self, "xprt_transmit", true);
 	snapshot_hook(&now.self, "printk", false);
 	snapshot_drop(&now.self, "rpc_waiter", 0);

@@ -76,12 +76,6 @@ void health_to_snapshot(const struct health_report *report, const struct health_
 		if (o->rules[rule].level != HEALTH_OK && (o->node || !health_rules[rule].local))
 			snapshot_health(&s->self, health_rules[rule].name,
 					(int)report->rules[rule]);
-	ARRAY_EACH(f, report->findings, report->count) {
-		struct finding_state state = {};
-
-		snprintf(state.check, sizeof(state.check), "%s", health_rules[f->rule].name);
-		snprintf(state.device, sizeof(state.device), "%s", f->device);
-		snprintf(state.code, sizeof(state.code), "%s", f->what);
-		snapshot_finding(&s->self, &state);
-	}
+	ARRAY_EACH(f, report->findings, report->count)
+		snapshot_finding(&s->self, health_rules[f->rule].name, f->device, f->what);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "snapshot/table.h"
 
-#define TEXT(to, text) snprintf(to, sizeof(to), "%s", text)
+#define TEXT(to, text) memccpy(to, text, 0, sizeof(to) - 1) /* the rest is 0 */
 
 void snapshot_hook(struct self *s, const char *name, bool attached)
 {
@@ -35,7 +35,7 @@ void snapshot_program(void *self, const char *name, uint64_t runs, uint64_t ns)
 	run->ns += ns;
 }
 
-void snapshot_finding(struct self *s, const struct finding_state *finding)
+void snapshot_finding(struct self *s, const char *check, const char *device, const char *code)
 {
-	table_get_labels(&tables[TABLE_FINDINGS], s, finding);
+	table_get(&tables[TABLE_FINDINGS], s, (const void *[]){ check, device, code });
 }

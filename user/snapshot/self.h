@@ -37,4 +37,4 @@ void snapshot_drop(struct self *s, const char *reason, uint64_t count);
 void snapshot_program(void *self, const char *name, uint64_t runs, uint64_t ns);
 void snapshot_health(struct self *s, const char *check, int level);
 /* Findings with the same check, device and code count as one. */
-void snapshot_finding(struct self *s, const struct finding_state *finding);
+void snapshot_finding(struct self *s, const char *check, const char *device, const char *code);
