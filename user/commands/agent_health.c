@@ -199,8 +199,9 @@ static void log_headline(struct agent_health *h, const struct headline_item *now
 static void make_headline(struct agent_health *h, const struct snapshot *s,
 			  const struct health_report *report)
 {
-	struct headline all = *h->servers;
+	struct headline all;
 
+	memcpy(&all, h->servers, offsetof(struct headline, items[h->servers->count]));
 	ARRAY_EACH(f, report->findings, report->count) {
 		const char *rule = health_rules[f->rule].name;
 		enum headline_kind kind = f->rule == HEALTH_NFS_ERRORS ? HEADLINE_ERRORS :
@@ -320,7 +321,7 @@ void agent_health_errors(struct agent_health *h, struct nfs_watch *w)
 
 void agent_health_poll(struct agent_health *h, struct observer *observer, struct snapshot *last)
 {
-	struct snapshot s = {};
+	struct snapshot s;
 	struct health_report report;
 	bool changed = watch_node(h, observer);
 	uint64_t failed = memory_failed();
@@ -329,6 +330,7 @@ void agent_health_poll(struct agent_health *h, struct observer *observer, struct
 	changed |= refresh_acks(h, HELPER_WAIT_NS);
 	if (!changed && !observer->changed)
 		return;
+	s = (struct snapshot){};
 	if (observer->gpu_wanted)
 		fault_observer_snapshot(observer->gpu, &s);
 	observer->changed = memory_error(failed); /* then the next look judges */

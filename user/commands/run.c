@@ -106,10 +106,10 @@ static int export(struct agent *a)
 	if (counted) {
 		snapshot_free(&a->before);
 		a->before = s;
-		s = (struct snapshot){};
+	} else {
+		snapshot_free(&s);
 	}
 	delta_free(&d);
-	snapshot_free(&s);
 	return err;
 }
 

@@ -69,10 +69,7 @@ static void take_unused(struct node_watch *w, const struct node_state *seen)
 
 bool node_watch_look(struct node_watch *w, const char *root, double now, bool mounted)
 {
-	struct node_state seen = { .gpus_wanted = w->node.gpus_wanted,
-				   .driver_expected = w->node.driver_expected,
-				   .mount_count = w->node.mount_count,
-				   .nfs_error_count = w->node.nfs_error_count };
+	struct node_state seen;
 	struct timex clock = {};
 	uint64_t begin;
 
@@ -81,6 +78,10 @@ bool node_watch_look(struct node_watch *w, const char *root, double now, bool mo
 		return false;
 	w->looked = now;
 	w->mounted = false;
+	seen = (struct node_state){ .gpus_wanted = w->node.gpus_wanted,
+				    .driver_expected = w->node.driver_expected,
+				    .mount_count = w->node.mount_count,
+				    .nfs_error_count = w->node.nfs_error_count };
 	memcpy(seen.mounts, w->node.mounts, sizeof(seen.mounts));
 	memcpy(seen.nfs_errors, w->node.nfs_errors, sizeof(seen.nfs_errors));
 	begin = thread_cpu_ns();

@@ -37,10 +37,10 @@ struct headline_item {
 
 /* Initialise with {}. After headline_end() there is at least one item. The first one is the headline. */
 struct headline {
-	struct headline_item items[HEADLINE_ITEMS];
 	size_t count;
 	size_t left_out; /* the least grave ones, for which there was no room */
 	char quiet[96]; /* faults that need nothing now: " (acknowledged: Xid 79 on ...)" */
+	struct headline_item items[HEADLINE_ITEMS]; /* last: those in use are few */
 };
 
 /* Adds an item. */
