@@ -30,7 +30,11 @@ BPF_QUEUE(free_series, RPC_OP_SERIES);
 
 static __always_inline void counter_add(__u64 *counter, __u64 n)
 {
+#ifdef __bpf__ /* the compiler's own form overwrites the register of @n */
+	asm volatile("lock *(u64 *)%0 += %1" : "+m"(*counter) : "r"(n));
+#else
 	__sync_fetch_and_add(counter, n);
+#endif
 }
 
 static __always_inline void drop(enum rpc_drop reason)
@@ -73,12 +77,10 @@ static __always_inline void peak_raise(struct rpc_peak *peak, __u32 epoch, __u32
 {
 	__u32 i = epoch & 1;
 
-	if (peak->epoch[i] != epoch) {
-		peak->depth[i] = depth;
-		peak->epoch[i] = epoch;
-	} else if (peak->depth[i] < depth) {
-		peak->depth[i] = depth;
-	}
+	if (peak->epoch[i] == epoch && peak->depth[i] >= depth)
+		return;
+	peak->depth[i] = depth;
+	peak->epoch[i] = epoch;
 }
 
 static __always_inline void depth_record(struct rpc_server_stats *s, __u32 queue, __u64 depth)
@@ -157,10 +159,8 @@ static __always_inline void waits_clip(struct rpc_waits *w, __u64 when)
 	__u64 last = w->last;
 
 	barrier_var(last); /* the verifier must know the bound of the register that is used */
-	if (w->until <= when || last >= RPC_WAITS)
-		return;
-	if (begin >= w->until)
-		return; /* a new wait has begun meanwhile */
+	if (w->until <= when || last >= RPC_WAITS || begin >= w->until)
+		return; /* the last: a new wait has begun meanwhile */
 	over = w->until - begin;
 	if (over > w->wait_ns[last])
 		over = w->wait_ns[last];
