@@ -225,7 +225,6 @@ void agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct c
 {
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count)
 		add_worst_transport(v, before, d);
-
 	memset(&a->headline, 0, offsetof(struct headline, items));
 	if (d->ns && verdict_is_possible(s->calls.unknown)) {
 		limit_sums_add(&a->sums, d);

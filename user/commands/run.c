@@ -288,10 +288,8 @@ static int finish(struct agent *a, int code)
 	const struct options *options = a->options;
 
 	writer_finish(&a->writer, END_NS);
-	if (code != EXIT_OK)
+	if (code != EXIT_OK || a->started || options->duration <= 0)
 		return code;
-	if (a->started || options->duration <= 0)
-		return EXIT_OK;
 	log_error(&options->log, "--duration is over and %s was never written", options->output);
 	return EXIT_TROUBLE;
 }
