@@ -210,16 +210,15 @@ TEST(a_container_has_its_name_from_its_runtime)
 	assert_string_equal(owner_in_tree(formatted("/docker/%s", other)),
 			    "container:501234567890");
 	/* docker's folder is elsewhere. */
-	put("/etc/docker/daemon.json", "{\"data-root\": \"/raid/docker\"}");
+	put("/etc/docker/daemon.json", "{\"data-root\": \"/raid/[d]*\"}");
 	assert_string_equal(owner_in_tree(GROUP), "container:4f0cd5b61a92");
-	put("/raid/docker/containers/" ID "/config.v2.json", "{\"Name\":\"/moved\"}");
+	put("/raid/[d]*/containers/" ID "/config.v2.json", "{\"Name\":\"/moved\"}");
 	assert_string_equal(owner_in_tree(GROUP), "container:moved");
 	/* With userns-remap. */
-	put("/raid/docker/100000.100000/containers/" ID "/config.v2.json",
-	    "{\"Name\":\"/mapped\"}");
-	assert_int_equal(unlink("raid/docker/containers/" ID "/config.v2.json"), 0);
+	put("/raid/[d]*/100000.100000/containers/" ID "/config.v2.json", "{\"Name\":\"/mapped\"}");
+	assert_int_equal(unlink("raid/[d]*/containers/" ID "/config.v2.json"), 0);
 	assert_string_equal(owner_in_tree(GROUP), "container:mapped");
-	assert_int_equal(unlink("raid/docker/100000.100000/containers/" ID "/config.v2.json"), 0);
+	assert_int_equal(unlink("raid/[d]*/100000.100000/containers/" ID "/config.v2.json"), 0);
 	put(PODMAN "containers.json", formatted("[{\"id\":\"%s\",\"names\":[\"old\"]},{\"id\":\"" ID
 						"\",\"names\":[\"kept\"],\"layer\":\"x\"}]",
 						other));

@@ -30,7 +30,7 @@
  * "names": ["train"]}: its calls are those of "container:train", without the file of "container:4f0cd5b61a92". */
 #include "base/container.h"
 
-#include <glob.h>
+#include <ctype.h>
 
 #include "base/file_text.h"
 #include "base/json_reader.h"
@@ -171,30 +171,31 @@ static void write_file(const char *path, const char *id, FILE *out)
 		container_read_names(file_text_span(&file), id, out);
 }
 
-/* The files of the pattern @path, each in a folder that has a container's ID as its name. */
-static void write_files(const char *path, FILE *out)
+/* The file with this name of each container, whose folder in @path has its ID as its name. */
+static void write_files(const char *path, const char *name, FILE *out)
 {
-	glob_t files;
+	OPEN_FOLDER *folder = opendir(path);
+	const char *id;
 
-	if (glob(path, GLOB_NOSORT, NULL, &files))
-		return;
-	ARRAY_EACH(file, files.gl_pathv, files.gl_pathc) {
-		const char *folder = PATHF("%.*s", (int)(strrchr(*file, '/') - *file), *file);
-
-		write_file(*file, strrchr(folder, '/') + 1, out);
-	}
-	globfree(&files);
+	while ((id = folder_next(folder)))
+		write_file(PATHF("%s/%s/%s", path, id, name), id, out);
 }
 
 static void write_docker(const char *root, FILE *out)
 {
 	char data[PATH_MAX / 2] = "/var/lib/docker";
 	FILE_TEXT settings = {};
+	OPEN_FOLDER *folder = NULL;
+	const char *user;
 
 	if (!file_text_read_own(&settings, PATHF("%s/etc/docker/daemon.json", root), FILE_MAX))
 		json_find_text(file_text_span(&settings), "data-root", data, sizeof(data));
-	write_files(PATHF("%s%s/containers/*/config.v2.json", root, data), out);
-	write_files(PATHF("%s%s/[0-9]*.[0-9]*/containers/*/config.v2.json", root, data), out);
+	write_files(PATHF("%s%s/containers", root, data), "config.v2.json", out);
+	folder = opendir(PATHF("%s%s", root, data));
+	while ((user = folder_next(folder)))
+		if (isdigit((unsigned char)*user))
+			write_files(PATHF("%s%s/%s/containers", root, data, user), "config.v2.json",
+				    out);
 }
 
 static void write_podman(const char *root, FILE *out)
@@ -227,7 +228,7 @@ static void write_containerd(const char *root, FILE *out)
 	/* Those of Kubernetes and docker, of which there may be hundreds, have no such name. */
 	while ((namespace = folder_next(folder)))
 		if (strcmp(namespace, "k8s.io") != 0 && strcmp(namespace, "moby") != 0)
-			write_files(PATHF("%s/%s/*/config.json", tasks, namespace), out);
+			write_files(PATHF("%s/%s", tasks, namespace), "config.json", out);
 }
 
 void container_write_names(const char *root, FILE *out)
