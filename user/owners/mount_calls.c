@@ -273,24 +273,18 @@ static void count_client(struct mount_calls_state *m, const struct kind *k,
 		RAISE(row->oldest_ns, c->oldest_ns);
 }
 
-/* Whether a row of this kind has the client's labels. */
-static bool has_row(const struct mount_calls_state *m, const struct kind *k,
-		    const struct client_calls *c)
-{
-	struct calls_by like = {};
-
-	set_labels(k, &like, c, false);
-	return table_like(k->table, &m->totals, &like, 0);
-}
-
 /* Counts for its owner on its mount what a client has called, after its rows have counted it. */
 static void count_owner_mount(struct mount_calls_state *m, const struct client_calls *c)
 {
 	const struct table *t = &tables[TABLE_OWNER_MOUNTS];
 	struct calls_by like = {}, *row;
 
-	ARRAY_EACH(k, kinds, COUNT(kinds))
-		set_labels(k, &like, c, !has_row(m, k, c));
+	ARRAY_EACH(k, kinds, COUNT(kinds)) {
+		struct calls_by own = {};
+
+		set_labels(k, &own, c, false);
+		set_labels(k, &like, c, !table_like(k->table, &m->totals, &own, 0));
+	}
 	row = table_like(t, &m->totals, &like, 0);
 	if (!row && m->totals.owner_mount_count >= OWNER_MOUNTS_MAX)
 		ARRAY_EACH(k, kinds, COUNT(kinds))
