@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Calls by file and directory, for `trace --files`: without it the verifier removes all of this.
  *
- * The arguments of a call lead to a file handle, which is the key: no two files of a server share one, not even a new file
- * with the inode number of a removed one. The handle of a file in use is part of its inode, which has the names. An op on a
- * file that concerns its names and attributes, as GETATTR, counts for the directory that contains it.
+ * The arguments of a call lead to a file handle or an inode, which has one. The handle is the key: no two files of a server share
+ * one, not even a new file with the inode number of a removed one. The inode has the names. An op on a file that concerns its
+ * names and attributes, as GETATTR, counts for the directory that contains it.
  *
  * Nothing here trusts what it reads: an inode must be one of NFS, and the bytes of a handle are copied first. */
 #pragma once
@@ -118,11 +118,11 @@ static __always_inline __u32 file_op(const struct rpc_procinfo *proc)
 	return op;
 }
 
-/* The address of the file handle in the arguments of a call; 0: unknown. */
-static __always_inline __u64 handle_of(const struct rpc_task *task, __u32 op, __u32 version)
+/* The address of the file handle in the arguments of a call, or of an op on data the inode's; 0: unknown. */
+static __always_inline __u64 pointer_of(const struct rpc_task *task, __u32 op, __u32 version)
 {
 	__u64 argument = (__u64)BPF_CORE_READ(task, tk_msg.rpc_argp), handle = 0;
-	__u32 at = rpc_file_ops[op & (RPC_FILE_OPS - 1)].handle[version & 1 ? 0 : 1];
+	__s32 at = rpc_file_ops[op & (RPC_FILE_OPS - 1)].handle[version & 1 ? 0 : 1];
 
 	if (at == RPC_FILE_ARGUMENT)
 		return argument;
@@ -137,21 +137,21 @@ static __noinline bool file_of(const struct rpc_task *task, struct rpc_file_key 
 {
 	const struct dentry *dentry;
 	const struct inode *inode;
+	bool directory;
 	__u64 handle;
 	__u32 op;
 
-	if (!key || !name)
-		return false;
 	op = file_op(BPF_CORE_READ(task, tk_msg.rpc_proc));
-	if (op >= RPC_FILE_OPS)
+	if (!key || !name || op >= RPC_FILE_OPS)
 		return false;
-	handle = handle_of(task, op, BPF_CORE_READ(task, tk_client, cl_vers));
+	directory = rpc_file_ops[op & (RPC_FILE_OPS - 1)].of_directory;
+	handle = pointer_of(task, op, BPF_CORE_READ(task, tk_client, cl_vers)) -
+		 (directory ? 0 : rpc_nfs_inode);
 	inode = inode_of_handle(handle);
 	dentry = dentry_of(inode);
-	if (rpc_file_ops[op & (RPC_FILE_OPS - 1)].of_directory && !dentry) {
+	if (directory && !dentry) {
 		handle = 0; /* the inode is being evicted and returns its delegation */
-	} else if (rpc_file_ops[op & (RPC_FILE_OPS - 1)].of_directory &&
-		   (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFDIR) {
+	} else if (directory && (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFDIR) {
 		dentry = BPF_CORE_READ(dentry, d_parent);
 		handle = (__u64)BPF_CORE_READ(dentry, d_inode) - rpc_nfs_inode;
 	}

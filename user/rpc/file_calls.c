@@ -12,7 +12,8 @@
 
 /* Where the arguments of each op have the file handle: type and member of NFSv3 and of NFSv4. Without a type, the version has no such
  * op; without a member, the argument is the handle. READDIR is also READDIRPLUS: the program compares seven bytes. The first
- * FILE_DATA_OPS are ops on a file's data. Source: include/linux/nfs_xdr.h. */
+ * FILE_DATA_OPS are ops on a file's data, whose arguments are .args of a struct that has the inode: a data server of pNFS has
+ * other handles. Source: include/linux/nfs_xdr.h. */
 static const struct {
 	const char *name;
 	struct {
@@ -38,18 +39,19 @@ void file_calls_ops(volatile struct rpc_file_op *of)
 void file_calls_types(const struct btf *types, volatile struct rpc_file_op *of,
 		      volatile __s64 *inode)
 {
-	int handle = kernel_types_offset(types, "nfs_inode", "fh"), at;
+	int handle = kernel_types_offset(types, "nfs_inode", "fh"), at, args;
 
 	for (size_t i = 0; i < COUNT(ops); i++)
 		for (int v = 0; v < 2; v++) {
-			if (!*ops[i].version[v].member) {
-				of[i].handle[v] = *ops[i].version[v].type ? RPC_FILE_ARGUMENT : 0;
-				continue;
-			}
-			at = kernel_types_offset(types, ops[i].version[v].type,
-						 ops[i].version[v].member);
-			if (at >= 0)
-				of[i].handle[v] = 1 + (uint32_t)at;
+			const char *type = ops[i].version[v].type;
+			const char *member = ops[i].version[v].member;
+
+			at = kernel_types_offset(types, type, member);
+			args = i < FILE_DATA_OPS ? kernel_types_offset(types, type, "args") : 0;
+			if (!*member)
+				of[i].handle[v] = *type ? RPC_FILE_ARGUMENT : 0;
+			else if (at >= 0 && args >= 0)
+				of[i].handle[v] = 1 + at - args;
 		}
 	at = kernel_types_offset(types, "nfs_inode", "vfs_inode");
 	if (handle >= 0 && at >= 0)

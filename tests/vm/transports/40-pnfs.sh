@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# pNFS: what is read from and written to a data server is that server's; the metadata server has the rest.
+# pNFS: what is read from and written to a data server is that server's; the metadata server has the rest. `trace --files`
+# names the files there as well.
 # knfsd has no layout for data servers in Debian's kernels: a proxy in front of it reports one.
 nfs_server_start
 ip address add 10.0.9.1/32 dev lo
@@ -14,3 +15,7 @@ compare_point before
 load /mnt/pnfs 2 16 randrw 4k
 compare_point after
 agent_stop
+trace_begin files --files
+dd if=/dev/zero of=/mnt/pnfs/known bs=64k count=16 oflag=direct status=none
+dd if=/mnt/pnfs/known of=/dev/null bs=64k count=16 iflag=direct status=none
+trace_end
