@@ -45,10 +45,8 @@ static struct span take_name(struct span *path)
 
 static bool matches_form(const struct job_form *f, const struct span above[2])
 {
-	char name[CGROUP_PATH];
-
 	for (int i = 0; i < 2 && f->above[i]; i++)
-		if (!span_copy(above[i], name, sizeof(name)) || fnmatch(f->above[i], name, 0))
+		if (fnmatch(f->above[i], PATHF("%.*s", (int)span_left(above[i]), above[i].at), 0))
 			return false;
 	return true;
 }
@@ -121,11 +119,11 @@ static const char *find_pod(struct cgroup *c, const char *path, bool kubelet)
 		"k0s*.service",   "snap.*k8s.*.service", NULL
 	};
 	struct span rest = span_of(path), part;
-	char name[CGROUP_PATH];
+	const char *name;
 
 	while (span_left(rest)) {
 		part = take_name(&rest);
-		span_copy(part, name, sizeof(name));
+		name = PATHF("%.*s", (int)span_left(part), part.at);
 		kubelet |= matches_one(name, kubelets);
 		if (kubelet && take_uid(c, part))
 			return rest.at;
