@@ -36,7 +36,7 @@ within 100 has "XIDSCOPE WARNING: *" || fail "nor does its end"
 echo 'gpu0 79 1' >acks
 kill -HUP "$agent"
 within 100 has "XIDSCOPE UNKNOWN: the acknowledgements: $dir/acks: line 1: *" || fail "a damaged acknowledgement is overlooked"
-grep -q 'until then the health is unknown' log || fail "the agent does not say so: $(<log)"
+within 100 grep -q 'until then the health is unknown' log || fail "the agent does not say so: $(<log)"
 rm acks
 kill -HUP "$agent"
 within 100 has "XIDSCOPE WARNING: *" || fail "it stays unknown"
