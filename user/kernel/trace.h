@@ -39,7 +39,7 @@ bool trace_field_find(struct span format, const char *name, struct trace_field *
 
 struct trace_instance {
 	char tracefs[64]; /* where it is mounted */
-	char name[24]; /* "xidscope", "xidscope_2", ... */
+	const char *name; /* "xidscope", "xidscope_2", ...; NULL: it is not made */
 	const char *system, *event;
 	bool enabled;
 	uint64_t since_ns; /* CLOCK_MONOTONIC, when the event was enabled */

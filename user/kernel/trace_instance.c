@@ -25,7 +25,8 @@
 #define TEXT_BYTES 8192
 
 /* Each agent or session that runs has one. */
-#define MAX_INSTANCES 8
+static const char *const names[] = { "xidscope",   "xidscope_2", "xidscope_3", "xidscope_4",
+				     "xidscope_5", "xidscope_6", "xidscope_7", "xidscope_8" };
 
 /* How long to wait for the lock: a start may wait longer than an end. */
 #define LOCK_START_MS 5000
@@ -109,31 +110,19 @@ static int open_switch(const struct trace_instance *t, int flags)
 	return OPEN_AT(t, flags, "instances/%s/events/%s/%s/enable", t->name, t->system, t->event);
 }
 
-static void instance_name(char *name, size_t size, int number)
-{
-	if (number == 1)
-		snprintf(name, size, "xidscope");
-	else
-		snprintf(name, size, "xidscope_%d", number);
-}
-
 /* Removes what killed agents and sessions have left: their events are still on and cost time in the kernel. */
 static void remove_left_over(const struct trace_instance *t)
 {
-	char name[sizeof(t->name)];
-
-	for (int i = 1; i <= MAX_INSTANCES; i++) {
-		instance_name(name, sizeof(name), i);
-		/* The kernel refuses while a file in it is open: it is in use. */
-		rmdir(PATHF("%s/instances/%s", t->tracefs, name));
-	}
+	/* The kernel refuses while a file in it is open: it is in use. */
+	ARRAY_EACH(name, names, COUNT(names))
+		rmdir(PATHF("%s/instances/%s", t->tracefs, *name));
 }
 
 /* Makes the folder. */
 static int make_folder(struct trace_instance *t)
 {
-	for (int i = 1; i <= MAX_INSTANCES; i++) {
-		instance_name(t->name, sizeof(t->name), i);
+	ARRAY_EACH(name, names, COUNT(names)) {
+		t->name = *name;
 		if (!mkdir(PATHF("%s/instances/%s", t->tracefs, t->name), 0700))
 			return 0;
 		if (errno != EEXIST)
@@ -166,7 +155,7 @@ static int make_instance(struct trace_instance *t)
 		remove_left_over(t);
 	err = make_folder(t);
 	if (err) {
-		t->name[0] = 0;
+		t->name = NULL;
 	} else {
 		/* From now on no other agent can remove it. */
 		t->pipe = OPEN_AT(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
@@ -223,7 +212,7 @@ void trace_instance_free(struct trace_instance *t)
 		return;
 	if (t->enabled)
 		write_and_close(open_switch(t, O_WRONLY), "0");
-	if (t->name[0]) {
+	if (t->name) {
 		OPEN_FILE lock = lock_instances(t, LOCK_END_MS);
 
 		file_close(&t->pipe);
