@@ -169,6 +169,7 @@ const char *bpf_advice(int error)
 		return "boot with lockdown=integrity, or without lockdown";
 	switch (error) {
 	case EPERM:
+	case ENOSYS: /* of a filter of system calls */
 		return "run it as root (in a container: privileged), and check that "
 		       "/sys/kernel/security/lockdown is not 'confidentiality'";
 	case ENOMEM:

@@ -72,7 +72,8 @@ static enum debugfs_state find_debugfs(const char *root)
 	return DEBUGFS_UNMOUNTED;
 }
 
-/* Opens an event of all processes on CPU 0, as libbpf does for programs. Returns 0 or an errno. */
+/* Opens an event of all processes on CPU 0, as libbpf does for programs. Returns 0 or an errno: EPERM if a filter of system calls
+ * forbids it, whatever that says. */
 static int try_perf_event(void)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
@@ -80,8 +81,10 @@ static int try_perf_event(void)
 					.config = PERF_COUNT_SW_DUMMY,
 					.disabled = 1 };
 	OPEN_FILE event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	int err = event < 0 ? errno : 0;
 
-	return event < 0 ? errno : 0;
+	return err == ENOSYS && path_exists("", "/proc/sys/kernel/perf_event_paranoid") ? EPERM :
+											  err;
 }
 
 /* "memory 0 91 1": the last column is 0 with cgroup_disable=memory. Kernels without version 1 list the
@@ -107,7 +110,7 @@ void rpc_offer_add_refusal(struct rpc_offer *f, int error)
 	if (strstr(bpf_reason(error), "lockdown"))
 		f->lockdown = LOCKDOWN_CONFIDENTIALITY;
 	else
-		f->refused = error == EPERM;
+		f->refused = error == EPERM || error == ENOSYS; /* of a filter of system calls */
 }
 
 static void read_types_file(struct rpc_offer *f, const char *root, const char *path)
