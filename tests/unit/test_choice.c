@@ -127,7 +127,7 @@ TEST(test_capabilities)
 /* Who made a call: as the source knows it, not as it would be known by a better one. */
 TEST(owners_depend_on_the_chosen_source)
 {
-	static const char none[] = "it is not known which job", pages[] = "types of sunrpc or nfs";
+	static const char none[] = "it is not known which job", pages[] = "who dirtied a page";
 	struct rpc_offer f = well;
 
 	f.sunrpc_btf = false;
@@ -159,6 +159,10 @@ TEST(each_error_of_an_event_has_its_fix)
 
 		f.perf_error = errors[i].error;
 		assert_has(check_of(&f, "perf_events")->fix, errors[i].fix);
+		assert_has(check_of(&f, "perf_events")->text, "which mount");
+		/* Mountstats has the mounts. */
+		f.kernel_btf = f.sunrpc_btf = false;
+		assert_lacks(check_of(&f, "perf_events")->text, "which mount");
 	}
 }
 
@@ -168,7 +172,7 @@ TEST(what_hides_tracefs_or_lacks_types_is_named)
 
 	f.lockdown = LOCKDOWN_CONFIDENTIALITY;
 	f.tracefs = TRACEFS_UNMOUNTED;
-	assert_has(check_of(&f, "tracefs")->fix, "boot with lockdown=integrity");
+	assert_string_equal(check_of(&f, "tracefs")->fix, "see lockdown");
 	f = well;
 	f.sunrpc = SUNRPC_BUILT_IN;
 	f.kernel_btf = f.sunrpc_btf = false;

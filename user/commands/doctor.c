@@ -160,8 +160,9 @@ static void add_nfs(struct diagnosis *d)
 		  "LOCALIO is possible: reads and writes to a server on this machine bypass RPC, "
 		  "and no source can observe them" },
 		{ true, "localio", OK, NULL, "LOCALIO is not in use" },
-		{ access(PATHF("%s/sys/bus/event_source/devices/kprobe", d->root), F_OK), "kprobes",
-		  NOTE, "boot a kernel with CONFIG_KPROBE_EVENTS=y",
+		{ d->choice.best != RPC_SOURCE_MOUNTSTATS &&
+			  access(PATHF("%s/sys/bus/event_source/devices/kprobe", d->root), F_OK),
+		  "kprobes", NOTE, "boot a kernel with CONFIG_KPROBE_EVENTS=y",
 		  "the kernel has no kprobes: it is not known which mount a call belongs to" },
 		{ *d->mounts, "mounts", NOTE, NULL, d->mounts },
 	};
@@ -183,6 +184,8 @@ static void describe_driver(struct diagnosis *d)
 		 f->driver_version);
 }
 
+#define BY_LOG "log: faults count by the form of the kernel log's records"
+
 static void add_faults(struct diagnosis *d)
 {
 	const struct fault_offer *f = &d->faults;
@@ -197,9 +200,9 @@ static void add_faults(struct diagnosis *d)
 			  "driver: Xids count by its tracepoint, others are not observed" },
 		{ !f->log, "authority", MISSING, "see kernel_log",
 		  "log: it cannot be read, and nothing else proves a fault: no fault is observed" },
-		{ true, "authority", NOTE, NULL,
-		  "log: faults count by the form of the kernel log's records. The driver's "
-		  "tracepoint (open modules from 575) proves Xids" },
+		{ d->offer.tracefs == TRACEFS_MOUNTED, "authority", NOTE, NULL,
+		  BY_LOG ". The driver's tracepoint (open modules from 575) proves Xids" },
+		{ true, "authority", NOTE, NULL, BY_LOG },
 		{ f->log, "kernel_log", OK, NULL, "/dev/kmsg can be read" },
 		{ true, "kernel_log", MISSING,
 		  f->log_off ?
@@ -212,9 +215,10 @@ static void add_faults(struct diagnosis *d)
 			  "overruns, are lost" :
 			  "/dev/kmsg cannot be read: all faults that only it has are lost" },
 		{ refused, "printk_console", NOTE,
-		  d->offer.refused ? "see permission" :
-		  refused          ? bpf_advice(-f->every_message) :
-				     NULL,
+		  d->offer.refused                              ? "see permission" :
+		  d->offer.lockdown == LOCKDOWN_CONFIDENTIALITY ? "see lockdown" :
+		  refused                                       ? bpf_advice(-f->every_message) :
+								  NULL,
 		  d->printk },
 		{ f->every_message == PRINTK_NOT_ASKED, "printk_console", NOTE, NULL,
 		  "/dev/kmsg cannot be written: the driver's first message will show whether the "

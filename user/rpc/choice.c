@@ -59,12 +59,13 @@ static const char *lacks_tasks(const struct rpc_offer *f)
 
 /* Texts of several rows. */
 #define NEEDS_SUNRPC "unknown until sunrpc is loaded"
-#define NO_MOUNTS " (perf_event_open): it is not known which mount a call belongs to"
+#define NO_EVENTS(text)                                              \
+	(best == RPC_SOURCE_MOUNTSTATS ? text " (perf_event_open)" : \
+					 text                        \
+		 " (perf_event_open): it is not known which mount a call belongs to")
 #define NO_CLIENTS \
 	"debugfs does not list sunrpc's clients: the source tracepoints cannot name all servers"
-#define NO_PAGES \
-	"types of sunrpc or nfs are missing: WRITEs of dirty pages by the kernel count as the kernel's"
-#define UNLOCK "boot with lockdown=integrity, or without lockdown"
+#define NO_PAGES "WRITEs of dirty pages by the kernel count as the kernel's"
 #define MOUNT(type, folder)                              \
 	"mount -t " type " " type " /sys/kernel/" folder \
 	" (in a container: restart it with the node's folder)"
