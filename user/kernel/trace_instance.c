@@ -122,9 +122,10 @@ static void remove_left_over(const struct trace_instance *t)
 static int make_folder(struct trace_instance *t)
 {
 	ARRAY_EACH(name, names, COUNT(names)) {
-		t->name = *name;
-		if (!mkdir(PATHF("%s/instances/%s", t->tracefs, t->name), 0700))
+		if (!mkdir(PATHF("%s/instances/%s", t->tracefs, *name), 0700)) {
+			t->name = *name;
 			return 0;
+		}
 		if (errno != EEXIST)
 			return -errno;
 	}
@@ -154,14 +155,11 @@ static int make_instance(struct trace_instance *t)
 	if (lock >= 0)
 		remove_left_over(t);
 	err = make_folder(t);
-	if (err) {
-		t->name = NULL;
-	} else {
-		/* From now on no other agent can remove it. */
-		t->pipe = OPEN_AT(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
-		err = t->pipe < 0 ? -errno : 0;
-	}
-	return err;
+	if (err)
+		return err;
+	/* From now on no other agent can remove it. */
+	t->pipe = OPEN_AT(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
+	return t->pipe < 0 ? -errno : 0;
 }
 
 /* The kernel makes the buffers of its own size, 1.4 MB for each CPU, and takes no other before. */
