@@ -154,6 +154,8 @@ TEST(each_setting_says_what_is_lost)
 		{ NULL, NULL, "sys/kernel/btf", "hung_tasks", "tasks that hang",
 		  "see kernel_types" },
 		{ NULL, NULL, "sys/fs/bpf", "hung_tasks", "tasks that hang", "see bpf" },
+		{ "/proc/self/status", "Name:\tx\nCapEff:\t000001fffff7ffff\n", NULL, "holders",
+		  "Xids without a process do not name", "CAP_SYS_PTRACE" },
 		{ NULL, NULL, "sys/kernel/tracing/instances", "tracefs", "tracefs is not mounted",
 		  "mount -t tracefs tracefs /sys/kernel/tracing" },
 	};

@@ -13,6 +13,7 @@
 #include "faults/fault_observer.h"
 #include "faults/printk_hook.h"
 #include "kernel/bpf_support.h"
+#include "kernel/capabilities.h"
 #include "kernel/kernel_types.h"
 #include "rpc/choice.h"
 #include "rpc/polled/polled.h"
@@ -229,6 +230,9 @@ static void add_faults(struct diagnosis *d)
 		  "the tracepoint printk:console does not show who prints (most kernels before 5.19, "
 		  "and those without CONFIG_KALLSYMS)" },
 		{ true, "nvidia", OK, NULL, d->nvidia },
+		{ !(d->offer.capabilities & CAPABILITY(CAP_SYS_PTRACE)), "holders", NOTE,
+		  "give it CAP_SYS_PTRACE",
+		  "Xids without a process do not name other users' jobs that hold the GPU" },
 		{ f->driver_event, "nvidia_dev_xid", OK, NULL,
 		  "the driver has the tracepoint nvidia_dev_xid" },
 		{ f->driver, "nvidia_dev_xid", NOTE, NULL,
