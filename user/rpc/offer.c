@@ -72,8 +72,7 @@ static enum debugfs_state find_debugfs(const char *root)
 	return DEBUGFS_UNMOUNTED;
 }
 
-/* Opens an event of all processes on CPU 0, as libbpf does for programs. Returns 0 or an errno: EPERM if a filter of system calls
- * forbids it, whatever that says. */
+/* Opens an event of all processes on CPU 0, as libbpf does. Returns 0 or an errno: EPERM also for a filter that says ENOSYS. */
 static int try_perf_event(void)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
