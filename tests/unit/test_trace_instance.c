@@ -89,13 +89,15 @@ TEST(no_line_is_cut)
 TEST(an_instances_memory_is_in_bytes)
 {
 	struct trace_instance t = { .name = "xidscope_2" };
-	uint64_t pages = (uint64_t)(sysconf(_SC_NPROCESSORS_CONF) * sysconf(_SC_PAGESIZE));
+	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
 	snprintf(t.tracefs, sizeof(t.tracefs), "%s", root);
-	put("/instances/xidscope_2/buffer_total_size_kb", "70\n");
-	assert_int_equal(trace_instance_memory(&t), 71680 + pages);
+	put("/instances/xidscope_2/buffer_total_size_kb", "7000\n");
+	put("/instances/xidscope_2/buffer_size_kb", "35\n");
+	assert_int_equal(trace_instance_memory(&t), cpus * (35840 + page));
 	put("/instances/xidscope_2/snapshot", "");
-	assert_int_equal(trace_instance_memory(&t), 71680 + 4 * pages);
+	assert_int_equal(trace_instance_memory(&t), cpus * (35840 + 4 * page));
 }
 
 static void note_event(void *context, const struct event *event)

@@ -16,8 +16,8 @@
 #define BUFFER_KB 32
 #define BUFFERS_KB 1024
 
-/* Pages of a CPU that buffer_total_size_kb leaves out: the one that is read, and where the kernel has snapshots the smallest
- * buffer for them. */
+/* Pages of a CPU that buffer_size_kb leaves out: the one that is read, and where the kernel has snapshots the smallest
+ * buffer for them. buffer_total_size_kb also has CPUs that were never online, which have no buffers. */
 #define SNAPSHOT_PAGES 3
 
 /* How often to read at a time, a page of text each: more than all buffers hold. No line is as long as @TEXT_BYTES. */
@@ -293,6 +293,7 @@ uint64_t trace_instance_memory(const struct trace_instance *t)
 	struct statfs fs;
 	long others = statfs(PATHF("%s/snapshot", folder), &fs) ? 1 : 1 + SNAPSHOT_PAGES;
 
-	return 1024 * file_number(PATHF("%s/buffer_total_size_kb", folder), "", 10) +
-	       (uint64_t)(sysconf(_SC_NPROCESSORS_CONF) * others * sysconf(_SC_PAGESIZE));
+	return (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) *
+	       (1024 * file_number(PATHF("%s/buffer_size_kb", folder), "", 10) +
+		(uint64_t)(others * sysconf(_SC_PAGESIZE)));
 }
