@@ -12,7 +12,9 @@ shift 5
 # It is also a label of the image; an address there must be one that others can reach.
 REVISION=$(git rev-parse HEAD)$(git diff --quiet HEAD || echo -modified)
 SOURCE_URL=${SOURCE_URL:-$(git config remote.origin.url | grep -E '^https?://' || true)}
-export REVISION SOURCE_URL
+# The runbook's, as GitHub has it.
+RUNBOOK=${RUNBOOK:-${SOURCE_URL:+${SOURCE_URL%.git}/blob/v$version/docs/RUNBOOK.md}}
+export REVISION SOURCE_URL RUNBOOK
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-release.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -46,6 +48,7 @@ for file in deploy/prometheus/*; do
 	*) cp -r "$file" "$out/rules/" ;;
 	esac
 done
+sed -i "s|file:///[^ ]*/RUNBOOK.md|${RUNBOOK:-&}|" "$out/rules/alerts.yaml"
 cp -r deploy/grafana "$out/dashboards"
 cp CHANGELOG.md "$out/"
 # A published release has files, no folders.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Renders each kustomization, with an image and its version, and each file of alert rules as a PrometheusRule; `make
 # manifests` calls it: render.sh KUBECTL IMAGE VERSION OUT
+# RUNBOOK is the runbook's address, to which the alerts lead.
 set -euo pipefail
 kubectl=$1 image=$2 version=$3 out=$(realpath -m "$4")
 cd "$(dirname "$(realpath "$0")")/.."
@@ -22,6 +23,6 @@ for rules in prometheus/*.yaml; do
 		# The chart kube-prometheus-stack selects by the label of its release.
 		printf '%s\n' 'apiVersion: monitoring.coreos.com/v1' 'kind: PrometheusRule' 'metadata:' "  name: xidscope-$name" \
 			'  labels:' '    app.kubernetes.io/name: xidscope' '    release: kube-prometheus-stack' 'spec:'
-		sed 's/^./  &/' "$rules"
+		sed "s|file:///[^ ]*/RUNBOOK.md|${RUNBOOK:-&}|; s/^./  &/" "$rules"
 	} >"$out/prometheus-$name.yaml"
 done

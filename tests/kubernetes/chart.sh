@@ -16,7 +16,8 @@ trap 'rm -rf "$work"' EXIT
 export HOME=$work
 digest=sha256:$(printf '%064d' 7)
 
-"$top/deploy/kubernetes/render.sh" "$kubectl" registry.example.org/xidscope:1.2.3 1.2.3 "$work/expected" 2>"$work/log"
+runbook=https://runbooks.example.org/RUNBOOK.md
+RUNBOOK=$runbook "$top/deploy/kubernetes/render.sh" "$kubectl" registry.example.org/xidscope:1.2.3 1.2.3 "$work/expected" 2>"$work/log"
 "$top/deploy/helm/package.sh" 1.2.3 registry.example.org/xidscope "$work/chart.tgz"
 "$helm" lint --strict "$work/chart.tgz" >"$work/log" 2>&1 || { cat "$work/log" && exit 1; }
 "$top/deploy/helm/package.sh" 1.2.3 registry.example.org/xidscope "$work/again.tgz"
@@ -30,7 +31,7 @@ template least-privilege xidscope --set privileges=least
 template older xidscope --set privileges=least --kube-version 1.29.9
 template scraped xidscope --set scrape=pod
 template kube-prometheus-stack monitoring
-template objects monitoring --set rules.enabled=true --set dashboards.enabled=true --set scrape=pod --set exporter.podMonitor=false
+template objects monitoring --set rules.enabled=true,rules.runbook=$runbook --set dashboards.enabled=true --set scrape=pod --set exporter.podMonitor=false
 cat >"$work/values" <<END
 image: {digest: "$digest"}
 imagePullSecrets: [{name: ours}]
@@ -95,6 +96,8 @@ for path in (deploy / "grafana").glob("*.json"):
     assert page["data"] == {f"xidscope-{path.name}": path.read_text()}, path
 assert not pages and ("PodMonitor", "xidscope") not in ours, pages
 
+assert "file:" not in yaml.dump([v for k, v in ours.items() if k[1] == "xidscope-alerts"]), "an alert leads to a file"
+
 # A kernel may lack what is mounted in sysfs, where nobody can make a folder: the pod would not start.
 volumes = objects(work / "xidscope.yaml")["DaemonSet", "xidscope"]["spec"]["template"]["spec"]["volumes"]
 assert all(v["hostPath"]["type"] == "DirectoryOrCreate" or v["hostPath"]["path"] == "/sys/kernel" for v in volumes), volumes
@@ -130,7 +133,7 @@ pod.update(imagePullSecrets=[{"name": "ours"}], nodeSelector={"nvidia.com/gpu.pr
 same("changed", ours, wanted)
 END
 
-for wrong in scrape=prometheus image.digest=1 resource.limits=1 privileges=none textfile=here {image,exporter,options,rules}=null \
+for wrong in scrape=prometheus image.digest=1 resource.limits=1 privileges=none textfile=here rules.runbook=here {image,exporter,options,rules}=null \
 	'options={--verbose,--state=x}' 'options={--health}'; do
 	! "$helm" template x "$work/chart.tgz" --set "$wrong" >/dev/null 2>"$work/log" || { echo "helm takes $wrong" && exit 1; }
 	grep -q "values don't meet the specifications of the schema" "$work/log" || { cat "$work/log" && exit 1; }
