@@ -8,10 +8,12 @@ root=$(realpath "$here/../..")
 version=$1
 . "$here/../vm/lib.sh"
 ((!EUID)) || die "chroots need root"
+# Mounts are this process' own: they end with it, even if it is killed.
+[[ ${OWN_MOUNTS:-} ]] || OWN_MOUNTS=1 exec unshare --mount "$0" "$@"
 cd "$root"
 git diff --quiet HEAD || say "what is not committed is not part of this test"
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-release-check.XXXXXX")
-trap 'umount "$dir/another-name" 2>/dev/null; rm -rf "$dir"' EXIT
+trap 'umount --lazy "$dir/another-name" 2>/dev/null; rm -rf "$dir"' EXIT
 mkdir "$dir/another-name"
 mount -t tmpfs -o size=2G tmpfs "$dir/another-name" # which lists the files of a folder in another order
 git clone --quiet "$root" "$dir/one"
