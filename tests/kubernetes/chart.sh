@@ -136,6 +136,6 @@ END
 for wrong in scrape=prometheus image.digest=1 resource.limits=1 privileges=none textfile=here rules.runbook=here {image,exporter,options,rules}=null \
 	'options={--verbose,--state=x}' 'options={--health}'; do
 	! "$helm" template x "$work/chart.tgz" --set "$wrong" >/dev/null 2>"$work/log" || { echo "helm takes $wrong" && exit 1; }
-	grep -q "values don't meet the specifications of the schema" "$work/log" || { cat "$work/log" && exit 1; }
+	grep -qE "values don't meet the specifications of the schema|options: --(state=x|health) cannot be set" "$work/log" || { cat "$work/log" && exit 1; }
 done
 echo "seven sets of values give kustomize's objects; helm refuses wrong ones"
