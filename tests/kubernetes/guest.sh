@@ -31,7 +31,8 @@ version = 2
 END
 containerd &>out/containerd.log &
 wait_for 120 ctr version &>/dev/null
-for image in tools xidscope-oci; do ctr -n k8s.io images import $image.tar; done
+# After a reboot they are there.
+ctr -n k8s.io images ls -q | grep -q . || for image in tools xidscope-oci; do ctr -n k8s.io images import $image.tar; done
 cat >kubelet.conf <<'END'
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration

@@ -19,7 +19,7 @@ cp "$(type -P kubelet)" job/
 sed 's/127.0.0.1/10.0.2.2/' system:node:guest >job/access
 # The API server asks the kubelet at the node's address.
 ip route replace local 10.0.2.15 dev lo table local src 127.0.0.1
-TMPDIR=$work "$root/tests/vm/boot.sh" --kernel 6.1 --job job --out out --timeout "${TIMEOUT:-1800}" --memory 3072 --forward 10250 --forward 10222 --forward 9100 \
+TMPDIR=$work "$root/tests/vm/boot.sh" --kernel 6.1 --job job --out out --timeout "${TIMEOUT:-2400}" --memory 3072 --resets --forward 10250 --forward 10222 --forward 9100 \
 	--image kubelet --packages "$here/rootfs.packages" >guest.log 2>&1 &
 guest=$!
 b pull "oci-archive:$base" && b pull oci-archive:job/xidscope-oci.tar

@@ -7,8 +7,14 @@ kubectl apply --validate=false -f manifests/scraped.yaml && x rollout status dae
 claim "the variant with a node_exporter of its own starts"
 # Prometheus finds the pod at its address, which leads to the node, and there to the pod.
 ip route replace local 10.88.0.0/16 dev lo table local src 127.0.0.1
-node "iptables -t nat -A PREROUTING -i eth0 -p tcp --dport 9100 -j DNAT --to $(x get pods -l app.kubernetes.io/name=xidscope -o 'jsonpath={.items[0].status.podIP}'):9100"
-/usr/bin/python3 - "$deploy/overlays/scraped/podmonitor.yaml" "$root/deploy/prometheus/alerts.yaml" >prometheus.json <<'END'
+forwarded() {
+	node "iptables -t nat -N pod && iptables -t nat -A PREROUTING -i eth0 -p tcp --dport 9100 -j pod; iptables -t nat -F pod
+		iptables -t nat -A pod -p tcp -j DNAT --to $(x get pods -l app.kubernetes.io/name=xidscope -o 'jsonpath={.items[0].status.podIP}'):9100"
+}
+forwarded
+# The alerts, with seconds for minutes.
+sed -E 's/^( *for: [0-9]+)m$/\1s/; s/(xidscope\[\.\]prom"\}) > 120$/\1 > 60/' "$root/deploy/prometheus/alerts.yaml" >rules.yaml
+/usr/bin/python3 - "$deploy/overlays/scraped/podmonitor.yaml" "$work/rules.yaml" >prometheus.json <<'END'
 import json
 import re
 import sys
@@ -66,7 +72,10 @@ for each in sorted(json.load(urllib.request.urlopen("http://127.0.0.1:9090/api/v
     print(" ".join(f"{k}={v}" for k, v in sorted(each["metric"].items()) if k != "__name__"), each["value"][1])' "$1"
 }
 asks() { is "$(asked "$1")" "$2"; }
-within 240 asks up 'instance=guest job=xidscope/xidscope namespace=xidscope node=guest 1'
+target='instance=guest job=xidscope/xidscope namespace=xidscope node=guest'
+# fires [ALERT]: of those about an agent that is not seen, this one alone.
+fires() { asks 'count by (alertname, node) (ALERTS{alertstate="firing", alertname=~"NodeDown|Xidscope(FileStale|Gone|Missing)"})' "${1:+alertname=$1 node=guest 1}"; }
+within 240 asks up "$target 1"
 claim "Prometheus scrapes it; the target has the node's name, and no pod's"
 within 120 asks 'xidscope_rpc_source{source="btf"}' 'instance=guest job=xidscope/xidscope namespace=xidscope node=guest source=btf 1' &&
 	asks 'count({__name__=~"go_.*|process_.*|node_cpu.*"})' ''
@@ -78,14 +87,26 @@ node 'dd if=/dev/zero of=/mnt/data/scraped bs=64k count=10 conv=fsync'
 more() { (($(asked "$calls" | tr -d ' ') > 0)); }
 within 120 more
 claim "NFS calls of the node count, without its network: $(asked "$calls")"
-node 'pkill -STOP -xo xidscope; sleep 20'
-stale() { [[ $(asked "time() - node_textfile_mtime_seconds" | grep -o '[0-9]*[.0-9]*$' | cut -d. -f1) -gt 18 ]] && asks up 'instance=guest job=xidscope/xidscope namespace=xidscope node=guest 1'; }
-within 90 stale
-claim "an agent that stands still: the target is up, and the file's age grows"
-node 'rm "$(find /var/lib/kubelet/pods -name xidscope.prom)"' && within 90 asks 'count(xidscope_build_info)' ''
-claim "a file that is gone: its series end"
-node 'pkill -CONT -xo xidscope' && within 120 asks 'count(xidscope_build_info)' ' 1'
-claim "and are back when the agent goes on"
+within 120 fires ''
+claim "no alert fires about it"
+has_series() { asks 'count(xidscope_build_info)' "${1:+ $1}"; }
+# The kubelet would start it again at once.
+node 'pkill -STOP -x kubelet; kill -KILL "$(pgrep -xo xidscope)"'
+within 240 fires XidscopeFileStale && asks up "$target 1" && has_series 1 && ! node 'pgrep -x xidscope'
+claim "an agent that is killed: the target is up, its series stay, and XidscopeFileStale fires"
+node 'rm "$(find /var/lib/kubelet/pods -name xidscope.prom)"'
+within 240 fires XidscopeGone && asks up "$target 1" && has_series ''
+claim "its file is removed: the target is up, its series end, and XidscopeGone fires"
+node 'pkill -CONT -x kubelet'
+within 300 has_series 1 && within 120 fires '' && [[ $(x get pods -o 'jsonpath={.items[*].status.containerStatuses[*].restartCount}') == *1* ]]
+claim "the kubelet starts it again: its series are back, and no alert fires"
+node '(for each in s u b; do sleep 1; echo $each >/proc/sysrq-trigger; done) >/dev/null 2>&1 &'
+within 300 fires NodeDown && asks up "$target 0" && has_series ''
+claim "its node is rebooted: the target is down, its series end, and NodeDown fires"
+answers() { forwarded && asks up "$target 1"; }
+within 900 answers && within 300 has_series 1 && within 120 fires '' && booted=$(node 'sed -n "s/^btime //p" /proc/stat') &&
+	asks "count(node_textfile_mtime_seconds > $booted)" ' 1' && ! node "find /var/lib/kubelet/pods -name xidscope.prom ! -newermt @$booted" | grep .
+claim "and back: the target is up with a file of the new boot, the old one is gone, and no alert fires"
 kubectl delete -f manifests/scraped.yaml && within 120 asks 'count(up)' ''
 claim "a pod that is gone: its target and its series end"
 kill "$scraper" "$discovery"
