@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that a release can be signed and verified, and of its image archive that it is an index of both architectures with
 # all labels, that containerd imports it by its name, that it is the same in a local registry and pulled from there, that both programs run, and that it can be signed
-# and verified, by the commands of docs/DEPLOY.md. image.sh RELEASE VERSION     RELEASE: the folder of `make release`
+# and verified, by the commands of docs/DEPLOY.md. The chart is pushed, and pulled again. image.sh RELEASE VERSION     RELEASE: the folder of `make release`
 set -euo pipefail
 deps='deps-release'
 here=$(realpath "$(dirname "$0")")
@@ -61,6 +61,15 @@ image=docker://127.0.0.1:$port/xidscope
 cd release
 by "$(documented 'Kubernetes' 1 "VERSION=$version" "registry.example.org=127.0.0.1:$port")" || die "the image cannot be pushed, see above"
 cd ..
+
+if helm=$("$here/../kubernetes/helm.sh"); then
+	chart=$(PLAIN=1 "$here/../../deploy/helm/push.sh" "$helm" "release/xidscope-$version.tgz" "127.0.0.1:$port/charts" 7e1a) || die "the chart cannot be pushed, see above"
+	"$helm" pull --plain-http "oci://127.0.0.1:$port/charts/xidscope" --version "$version" >log 2>&1
+	grep -qF "$chart" log || die "the registry has another chart"
+	cmp "xidscope-$version.tgz" "release/xidscope-$version.tgz"
+	skopeo copy --quiet "docker://127.0.0.1:$port/charts/xidscope:artifacthub.io" oci:artifacthub
+	grep -qsx 'repositoryID: 7e1a' artifacthub/blobs/sha256/* || die "the registry has no artifacthub-repo.yml"
+fi
 
 # As deploy/kubernetes/README.md says for nodes without a registry.
 containerd --root "$dir/images" --state "$dir/state" --address "$dir/socket" >containerd.log 2>&1 &

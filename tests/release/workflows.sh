@@ -14,7 +14,7 @@ const lint = await createLinter();
 let found = 0;
 for (const path of process.argv.slice(2))
 	for (const each of lint(readFileSync(path, "utf8"), path)) {
-		if (each.message.startsWith('unknown permission scope "attestations"')) continue; // newer than this linter
+		if (/^(unknown permission scope "attestations"|undefined variable "vars")/.test(each.message)) continue; // newer than this linter
 		console.log(`${path}:${each.line}: ${each.message}`);
 		found++;
 	}
