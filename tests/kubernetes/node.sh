@@ -175,8 +175,8 @@ restarts() { x get pods -l app.kubernetes.io/name=xidscope -o 'jsonpath={.items[
 probed && probed | grep 'result="successful"' && ! probed | grep 'result="failed"' && is "$(restarts)" "0 true"
 claim "the liveness probe passes, with a fault as well"
 node 'cd /sys/fs/cgroup$(cut -d: -f3 /proc/$(pgrep -xo xidscope)/cgroup) && cat memory.current memory.peak' >memory
-awk '{ mb[NR] = $1 / 1e6 } END { printf "%.1f MB, at most %.1f MB", mb[1], mb[2]; exit !(mb[1] < 48 && mb[2] < 96) }' memory >used
-claim "the pod's memory, with a trace in it: $(<used)"
+used=$(awk '{ mb[NR] = $1 / 1e6 } END { printf "%.1f MB, at most %.1f MB", mb[1], mb[2]; exit !(mb[1] < 48 && mb[2] < 96) }' memory)
+claim "the pod's memory, with a trace in it: $used"
 
 node 'cd /mnt/data; until [ -e /run/stop ]; do dd if=/dev/urandom of=load bs=64k count=4 conv=fsync && dd if=load of=/dev/null iflag=direct bs=64k || exit
 	printf "xid 0000:c2:00.0 31 text\tNVRM: Xid (PCI:0000:c2:00): 31, pid=1, name=x, text\n" >/proc/xidscope-driver; n=$((n + 1)); sleep 0.5; done 2>/dev/null; echo $n' >load.out &

@@ -85,8 +85,8 @@ claim "the node has no port for it"
 calls='sum(xidscope_rpc_op_calls_total)'
 node 'dd if=/dev/zero of=/mnt/data/scraped bs=64k count=10 conv=fsync'
 more() { (($(asked "$calls" | tr -d ' ') > 0)); }
-within 120 more
-claim "NFS calls of the node count, without its network: $(asked "$calls")"
+within 120 more && calls=$(asked "$calls")
+claim "NFS calls of the node count, without its network:$calls"
 within 120 fires ''
 claim "no alert fires about it"
 has_series() { asks 'count(xidscope_build_info)' "${1:+ $1}"; }
