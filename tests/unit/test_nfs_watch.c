@@ -354,6 +354,38 @@ TEST(more_mounts_than_a_list_of_failures_has_are_reported)
 	assert_int_equal(span_count, FAILURES + 1);
 }
 
+/* The text of the first span of errors, or "". */
+static const char *first_error(void)
+{
+	size_t i = 0;
+	const struct nfs_span *span = nfs_watch_errors(&w, &i);
+
+	return span ? span->text : "";
+}
+
+/* Nobody may have looked within the minute in which a checkpoint was lost. */
+TEST(data_that_were_not_written_are_named_for_an_hour)
+{
+	add(100, 0, 0, 0);
+	fail_writes(110, "/mnt/a", "slurm:1", "ENOSPC");
+	add(140, 0, 0, 0);
+	add(171, 0, 0, 0);
+	assert_span(1, "nfs_errors data nfs1 100 110");
+	assert_has(first_error(),
+		   "9 of 9 WRITEs to /mnt/a ended with ENOSPC, data were not written ");
+	add(1000, 0, 0, 0);
+	fail_writes(1010, "/mnt/a", "slurm:1", "ENOSPC");
+	assert_span(2, "nfs_errors data nfs1 1000 0");
+	assert_has(first_error(), "18 of 18 WRITEs to /mnt/a end with ENOSPC");
+	add(1071, 0, 0, 0);
+	assert_span(3, "nfs_errors data nfs1 1000 1010");
+	add(1010 + 3599, 0, 0, 0);
+	assert_has(first_error(), "18 of 18 ");
+	add(1010 + 3600, 0, 0, 0);
+	assert_string_equal(first_error(), "");
+	assert_int_equal(span_count, 4);
+}
+
 /* Otherwise the end of one would be taken for the end of the other. */
 TEST(errors_that_begin_together_are_told_apart)
 {

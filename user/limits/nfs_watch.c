@@ -27,7 +27,7 @@ struct nfs_watch_entry {
 	uint64_t most;
 	size_t connections;
 	struct failures failures; /* since its begin */
-	bool unwritten; /* one of them says that data were not written */
+	bool unwritten; /* one of them says that data were not written: kept for NFS_LOST_NS after the span's end */
 };
 
 /* An interval, and the handler that is called for what has begun or ended. */
@@ -74,10 +74,14 @@ static struct nfs_watch_entry *add_entry(struct nfs_watch *w, const char *server
 
 static void end_entry(const struct watching *n, struct nfs_watch_entry *e, uint64_t end_ns)
 {
-	e->span.end_ns = end_ns;
-	if (e->span.name) /* it has begun */
+	if (e->span.name && !e->span.end_ns) { /* it has begun */
+		e->span.end_ns = end_ns;
+		if (failures_worst(&e->failures))
+			failures_text(e->span.text, &e->failures);
 		n->handle(n->context, &e->span);
-	*e = n->w->entries[--n->w->count];
+	}
+	if (!e->unwritten || n->d->end->time_ns >= end_ns + NFS_LOST_NS)
+		*e = n->w->entries[--n->w->count];
 }
 
 /* The span has lasted to the end of the interval. Reports it as @name, if it has just begun. */
@@ -191,10 +195,12 @@ static void update_errors(const struct watching *n, struct nfs_watch_entry *e)
 	if (!failures_last(&e->failures))
 		return;
 	memcpy(owners, span->owner, sizeof(owners));
-	if (failures_grow(&e->failures, &e->unwritten, owners) && span->name &&
+	if (failures_grow(&e->failures, &e->unwritten, owners) && span->name && !span->end_ns &&
 	    failure < FAILURE_STATE) {
 		span->end_ns = span->last_ns;
 		n->handle(n->context, span);
+	}
+	if (span->end_ns) {
 		span->name = NULL;
 		span->begin_ns = n->d->begin_ns + 1000 * (size_t)(e - n->w->entries);
 		span->end_ns = 0;
@@ -351,7 +357,7 @@ static void add_saturation(const struct watching *n)
 					  (double)t->saturated_ns[l] / (double)d->ns);
 }
 
-/* Ends the errors and limits that have not been seen for a while. */
+/* Ends the errors and limits that have not been seen for a while. Who comes later still learns of data that were not written. */
 static void end_quiet(const struct watching *n)
 {
 	for (size_t i = n->w->count; i-- > 0;) {

@@ -17,6 +17,9 @@
 /* Errors and saturation end when they have not been seen for this time. */
 #define NFS_QUIET_NS (60 * 1000000000ull)
 
+/* After this, nfs_watch_errors() no longer names errors by which data were not written. */
+#define NFS_LOST_NS (3600 * 1000000000ull)
+
 /* Errors of state that go on for this time are more than the recovery after a restart of the server. */
 #define NFS_RECOVERY_NS (60 * 1000000000ull)
 
@@ -48,7 +51,7 @@ struct nfs_watch {
 void nfs_watch_add(struct nfs_watch *w, const struct delta *d, nfs_span_handler *handle,
 		   void *context);
 
-/* The span of errors or closings that lasts, from *@i on, which is moved behind it; NULL: there is none. */
+/* The span of errors or closings that lasts, or has lost data, from *@i on, which is moved behind it; NULL: there is none. */
 const struct nfs_span *nfs_watch_errors(const struct nfs_watch *w, size_t *i);
 
 void nfs_watch_free(struct nfs_watch *w);
