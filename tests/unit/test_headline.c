@@ -510,6 +510,25 @@ TEST(what_fails_now_comes_before_an_outage_that_is_over)
 	assert_has(text, "\"kind\":\"silent\",\"subject\":\"nas-2\"");
 }
 
+/* It is silent for seconds whenever another client takes its identity; no restart of the server explains that. */
+TEST(a_client_that_registers_again_and_again_comes_before_its_silence)
+{
+	serve(5);
+	silence(9);
+	snapshot_server(&now.calls, "nas-2")->oldest_ns[RPC_QUEUE_PENDING] = 0;
+	for (int i = 0; i < 240; i++) {
+		call("nas-2", 100);
+		if (i % 12 == 11) {
+			add_calls_of_4_ms(&now, "nas-2", "EXCHANGE_ID", 1, RPC_PHASE_RTT, 0);
+			snapshot_error(&now.calls, "nas-2", "READ", "NFS4ERR_BADSESSION")->count +=
+				30;
+		}
+		end_second();
+	}
+	ends_with("nas-2: bound by state_recovery, confidence high. This client registered again ");
+	assert_has(text, "nas-2 (/mnt/ckpt) did not answer for 10");
+}
+
 TEST(what_failed_and_is_over_is_told_so)
 {
 	serve(5);

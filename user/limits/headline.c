@@ -148,11 +148,13 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 		     wait_text(text, v->lock_wait_by, v->lock_wait_ns, WAIT_LOCKD));
 }
 
-/* Adds the longest silence that is over. */
-static void add_stall(struct headline *h, const struct server_sums *v)
+/* Adds the longest silence that is over. A client that loses its state again and again is silent in between. */
+static void add_stall(struct headline *h, const struct server_sums *v, const struct verdict *to)
 {
 	const struct failed_calls *worst = failures_worst(&v->failures);
-	bool fails = worst && !worst->over && failure_of(worst->op, worst->status) != FAILURE_STATE;
+	bool again = to->bound_by == BOUND_STATE_RECOVERY && to->confidence == CONFIDENCE_HIGH;
+	bool fails = again || (worst && !worst->over &&
+			       failure_of(worst->op, worst->status) != FAILURE_STATE);
 	const struct stall *s = &v->longest_stall;
 	const struct headline_rank rank = { HEADLINE_WARN, fails ? HEADLINE_OVER : HEADLINE_SILENT,
 					    s->end - s->begin };
@@ -264,7 +266,7 @@ void headline_add_server(struct headline *h, const struct limit_sums *sums, cons
 		return;
 	add_silence(h, v, VICTIMS(c, server, !hung_ns), hung_ns, now);
 	if (v->longest_stall.end > 0)
-		add_stall(h, v);
+		add_stall(h, v, &to);
 	add_waits(h, v, to.bound_by);
 	add_verdict(h, v, &to);
 }
