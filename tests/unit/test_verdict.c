@@ -1794,11 +1794,16 @@ TEST(slow_calls_among_many_short_ones_are_named)
 		uint64_t slow_ms;
 		const char *bound, *said;
 	} rows[] = {
-		{ "READ", "GETATTR", 1000, "server", "takes 1000 ms for an answer to a READ." },
-		{ "WRITE", "READ", 1000, "server", "takes 1000 ms for an answer to a WRITE." },
-		{ "OPEN", "READ", 1000, "server", "takes 1000 ms for an answer to an OPEN." },
-		{ "OPEN", "GETATTR", 1000, "server", "takes 1000 ms for an answer to an OPEN." },
-		{ "REMOVE", "READ", 1000, "server", "takes 1000 ms for an answer to some calls." },
+		{ "READ", "GETATTR", 1000, "server",
+		  "takes 1000 ms for an answer to calls such as READ." },
+		{ "WRITE", "READ", 1000, "server",
+		  "takes 1000 ms for an answer to calls such as WRITE." },
+		{ "OPEN", "READ", 1000, "server",
+		  "takes 1000 ms for an answer to calls such as OPEN." },
+		{ "OPEN", "GETATTR", 1000, "server",
+		  "takes 1000 ms for an answer to calls such as OPEN." },
+		{ "REMOVE", "READ", 1000, "server",
+		  "takes 1000 ms for an answer to calls such as REMOVE." },
 		{ "OPEN", "GETATTR", 14, "metadata", "GETATTR, ACCESS and LOOKUP 2 %." },
 	};
 

@@ -121,6 +121,9 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 	CALLS_EACH(o, &d->calls, op, server) {
 		struct op_sums *to = &a->ops[op_of(o->op)];
 
+		if (o->total.sum_ns > to->most_ns)
+			memcpy(to->op, o->op, sizeof(to->op));
+		RAISE(to->most_ns, o->total.sum_ns);
 		to->calls += time_histogram_count(&o->total);
 		to->ns += o->total.sum_ns;
 		to->rtt_ns += o->phase[RPC_PHASE_RTT].sum_ns;
@@ -169,23 +172,16 @@ static double share_of(const struct judgement *j, enum above_op first, enum abov
 	return ratio((double)ns, (double)j->v->total_ns);
 }
 
-double main_mean(const struct judgement *j, const char **what)
+double main_mean(const struct judgement *j, const char **op)
 {
-	static const char *const names[ABOVE_OPS] = {
-		" to a READ", " to a WRITE", " to a COMMIT", " to a LOOKUP", NULL, " to an OPEN"
-	};
-	const struct op_sums *ops = j->v->above.ops;
-	int most = 0;
-	double mean;
+	const struct op_sums *most = j->v->above.ops;
+	double mean, all = j->to->numbers.rtt_ns;
 
-	for (int o = 0; o < ABOVE_OPS; o++)
-		most = ops[o].ns > ops[most].ns ? o : most;
-	mean = ratio((double)ops[most].rtt_ns, (double)ops[most].calls);
-	*what = "";
-	if (2 * ops[most].ns < j->v->total_ns || mean < 2 * j->to->numbers.rtt_ns)
-		return j->to->numbers.rtt_ns;
-	*what = names[most] ?: " to some calls";
-	return mean;
+	ARRAY_EACH(o, j->v->above.ops, ABOVE_OPS)
+		most = o->ns > most->ns ? o : most;
+	mean = ratio((double)most->rtt_ns, (double)most->calls);
+	*op = 2 * most->ns >= j->v->total_ns && mean >= 2 * all ? most->op : "";
+	return **op ? mean : all;
 }
 
 /* The mean number of bytes in flight of these calls, by Little's law. */

@@ -140,9 +140,8 @@ void judge_slots(struct judgement *j, enum bound limit);
 /* Each decides that something is the limit, if it is, and returns whether. */
 bool judge_network(struct judgement *j); /* TCP's window or a link delays replies */
 bool judge_above(struct judgement *j); /* readahead, dirty pages, syncs, attributes */
-/* The mean time of the calls that take half of the time, and what they are, if they are few among shorter ones: " to a READ". Otherwise
- * the mean round trip of all, and "". */
-double main_mean(const struct judgement *j, const char **what);
+/* The mean round trip of all calls, and *@op is "". If half of the time is that of few among shorter ones: of these, and one of their ops. */
+double main_mean(const struct judgement *j, const char **op);
 bool judge_lock(struct judgement *j); /* tasks wait for a file's lock */
 bool judge_delayed(struct judgement *j); /* calls for metadata wait before retries */
 void say_delays(struct judgement *j); /* how many answers ask for later retries, and the last one */

@@ -78,6 +78,8 @@ struct above_sums {
 	struct op_sums {
 		uint64_t calls, ns, rtt_ns, bytes;
 		uint64_t delayed; /* answered NFS4ERR_DELAY, EJUKEBOX or NFS4ERR_GRACE */
+		char op[RPC_OP_LEN]; /* had the most time of these in an interval, */
+		uint64_t most_ns; /* which is this */
 	} ops[ABOVE_OPS];
 	uint64_t delayed; /* all of those */
 	struct rpc_error delay; /* the last one */

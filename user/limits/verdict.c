@@ -120,8 +120,8 @@ static void judge_server(struct judgement *j)
 	struct load_sums low = {}, high = {};
 	enum confidence sure = CONFIDENCE_MEDIUM;
 	double most = n->concurrency > n->in_flight ? n->concurrency : n->in_flight;
-	const char *what;
-	double mean = main_mean(j, &what);
+	const char *op;
+	double mean = main_mean(j, &op);
 	bool varied;
 
 	for (int i = 0; i < LOADS; i++) {
@@ -150,8 +150,8 @@ static void judge_server(struct judgement *j)
 						 "");
 	} else if (mean >= SLOW_NS) {
 		decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM,
-		       "The server or the network takes %.*g ms for an answer%s",
-		       FIGURE(mean / 1e6), what);
+		       "The server or the network takes %.*g ms for an answer%s%s",
+		       FIGURE(mean / 1e6), *op ? " to calls such as " : "", op);
 		if (n->min_rtt_ns > 0)
 			say(j->to, ", of which a round trip through the network is at most %.*g ms",
 			    FIGURE(n->min_rtt_ns / 1e6));
