@@ -95,11 +95,10 @@ static struct episode_watch *watch_get(struct episodes *e, const char *server,
 /* The part of @bytes that calls without an error moved. */
 static uint64_t without_failed(uint64_t bytes, uint64_t calls, uint64_t failed)
 {
-	if (!failed)
-		return bytes;
-	return failed < calls ?
-		       (uint64_t)((double)bytes * (double)(calls - failed) / (double)calls) :
-		       0;
+	return !failed ? bytes :
+	       failed < calls ?
+			 (uint64_t)((double)bytes * (double)(calls - failed) / (double)calls) :
+			 0;
 }
 
 /* The part of an op's @bytes. */
@@ -330,8 +329,7 @@ static void forget_servers(struct episodes *e, const struct delta *d)
 		}
 		if (w->on)
 			end_burst(e, w);
-		limit_sums_free(&w->sums);
-		calls_free(&w->owners);
+		forget_burst(w);
 	}
 	e->watch_count = kept;
 }
