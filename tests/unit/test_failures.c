@@ -365,7 +365,8 @@ TEST(commits_that_fail_are_no_few_among_writes)
 	strcpy(mount.options[NFS_RECOVERY], "hard");
 	add_failed(&f, "COMMIT", "EIO", 29, 29);
 	assert_worst(&f, "29 of 29 COMMITs to /mnt/ckpt end with EIO, data were not written "
-			 "(slurm:71, since 00:00:01): an input or output error of the server.");
+			 "(slurm:71, since 00:00:01): an input or output error of the server, or "
+			 "umount -f.");
 	assert_true(failures_are_common(&f, 20000, (uint64_t[]){ 0, 17700, 2900 }));
 	assert_false(failures_are_common(&f, 20000, (uint64_t[]){ 0, 17700, 2901 }));
 }
@@ -429,6 +430,25 @@ TEST(a_write_that_is_not_made_again_is_lost)
 TEST(calls_after_the_last_failure_do_not_hide_it)
 {
 	struct failures f = {};
+
+/* The source may not name the mount of the last call. */
+TEST(a_server_whose_mounts_are_all_hard_gave_nothing_up)
+{
+	static const char *const recoveries[] = { "soft", "", "hard" };
+	char text[FAILURE_TEXT_SIZE];
+
+	ARRAY_EACH(recovery, recoveries, COUNT(recoveries)) {
+		struct failures f = {};
+
+		strcpy(mount.options[NFS_RECOVERY], *recovery);
+		named = "";
+		mistakes = 1;
+		add_failed(&f, "WRITE", "EIO", 2, 50);
+		assert_non_null(failures_worst(&f));
+		failures_text(text, &f);
+		assert_int_equal(!strstr(text, ", or a soft mount"), !strcmp(*recovery, "hard"));
+	}
+}
 
 	add_failed(&f, "GETATTR", "ESTALE", 39, 39);
 	add_failed(&f, "GETATTR", "", 0, 10);

@@ -337,6 +337,8 @@ static bool is_data_server(const struct calls *c, const char *server)
 void failures_add(struct failures *f, const struct delta *d, const char *server,
 		  const char *mountpoint, enum failure meaning)
 {
+	const struct nfs_mount *any = CALLS_FIND(m, &d->end->calls, mount, server, true);
+
 	for (int i = 0; i < f->count; i++)
 		f->list[i].last_count = 0;
 	CALLS_EACH(v, &d->calls, server, server)
@@ -366,7 +368,11 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
 		to->over = to->quiet_ns >= OVER_NS;
 		to->kerberos |= mount && mount->kerberos;
 		to->again |= to->last_count && is_data_server(&d->end->calls, server);
-		to->hard |= mount && !strcmp(mount->options[NFS_RECOVERY], "hard");
+		/* If the mount is not known: whether all of the server are. */
+		to->hard |= (*to->mountpoint ? mount : any) &&
+			    !CALLS_FIND(m, &d->end->calls, mount, server,
+					(!mount || m == mount) &&
+						strcmp(m->options[NFS_RECOVERY], "hard") != 0);
 		/* Calls after the last failure do not count: the cause may be gone. */
 		to->since_last += calls_among(to, d, server, calls);
 		to->among += to->last_count ? to->since_last : 0;
@@ -519,10 +525,10 @@ const char *failures_text(char *text, const struct failures *f)
 		say_calls(also, other);
 	safe_format(text, FAILURE_TEXT_SIZE, "%s: %s%s%s.%s%s%s", calls,
 		    worst->soft ? "the server did not answer in time" : error->meaning,
-		    !worst->soft && !worst->hard && !worst->again && !strcmp(worst->status, "EIO") ?
-			    ", or a soft mount gave up" :
 		    worst->again ? "; the client tries again through the metadata server" :
-				   "",
+		    worst->soft || strcmp(worst->status, "EIO") != 0 ? "" :
+		    worst->hard                                      ? ", or umount -f" :
+								       ", or a soft mount gave up",
 		    worst->kerberos && error->whose == NO_USERS_CALL ? NO_TICKET : "",
 		    other ? " Also " : "", also, other ? "." : "");
 	return text;
