@@ -393,8 +393,9 @@ static bool loses_for_sure(const struct failed_calls *f)
 	/* A lock that is not given back is lost, a file is opened again. */
 	return is_refused_reclaim(f->status) ||
 	       (!strcmp(f->op, "LOCK") && strstr(f->status, "_NO_GRACE")) ||
-	       (!f->again && failure_of(f->op, f->status) == FAILURE_DATA && e != &rare &&
-		e != &unnamed && (e->whose != SURE_OF_DATA || is_data_call(f->op)));
+	       (!f->again && e != &rare && e != &unnamed &&
+		(GRAVITY(f) == NOT_WRITTEN || (failure_of(f->op, f->status) == FAILURE_DATA &&
+					       (e->whose != SURE_OF_DATA || is_data_call(f->op)))));
 }
 
 /* The gravest that is worth a sentence; with @said, of another mount or with another error. */
@@ -405,10 +406,9 @@ static const struct failed_calls *find_worst(const struct failures *f,
 
 	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++) {
 		enum failure failure = failure_of(x->op, x->status);
-		bool few_suffice = failure == FAILURE_TICKET ||
-				   (failure != FAILURE_DATA && GRAVITY(x) == NOT_WRITTEN) ||
-				   (!strcmp(x->status, ANY_RPC_STATUS) &&
-				    rpc_kind_of(x->op) == RPC_KIND_WRITE);
+		bool few_suffice =
+			failure == FAILURE_TICKET || (!strcmp(x->status, ANY_RPC_STATUS) &&
+						      rpc_kind_of(x->op) == RPC_KIND_WRITE);
 
 		if (said && !strcmp(x->status, said->status) &&
 		    (!*x->mountpoint || !strcmp(x->mountpoint, said->mountpoint)))
