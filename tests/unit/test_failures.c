@@ -38,7 +38,6 @@ TEST(errors_have_a_meaning)
 		/* users' mistakes, and what is counted elsewhere */
 		{ "OPEN", "EACCES", FAILURE_NONE },
 		{ "SETATTR", "EPERM", FAILURE_NONE },
-		{ "CREATE", "EROFS", FAILURE_NONE },
 		{ "LOOKUP", "ENOENT", FAILURE_NONE },
 		{ "MKDIR", "EEXIST", FAILURE_NONE },
 		{ "REMOVE", "ENOTEMPTY", FAILURE_NONE },
@@ -47,9 +46,9 @@ TEST(errors_have_a_meaning)
 		{ "NULL", "EPROTONOSUPPORT", FAILURE_NONE },
 		{ "LOCK", "NFS4ERR_DENIED", FAILURE_NONE },
 		{ "LOCK", "NFS4ERR_DEADLOCK", FAILURE_NONE },
+		{ "SETATTR", "EINVAL", FAILURE_NONE },
 		{ "SEEK", "NFS4ERR_UNION_NOTSUPP", FAILURE_NONE },
 		{ "COPY", "NFS4ERR_OFFLOAD_DENIED", FAILURE_NONE },
-		{ "SETATTR", "EINVAL", FAILURE_NONE },
 		{ "LAYOUTGET", "NFS4ERR_RESOURCE", FAILURE_NONE },
 		{ "LOOKUP", ANY_RPC_STATUS, FAILURE_NONE },
 		{ "SEQUENCE", "NFS4ERR_RESOURCE", FAILURE_NONE },
@@ -77,12 +76,16 @@ static const char *named, *owner;
 /* Calls of another mount and of another owner that failed as well. */
 static uint64_t elsewhere, of_another;
 static uint64_t mistakes; /* other calls of the kind that failed */
+static struct calls_by written; /* since the agent has started */
 
 /* Adds an interval in which @failed of @calls calls of @op end with @status. */
 static void add_failed(struct failures *f, const char *op, const char *status, uint64_t failed,
 		       uint64_t calls)
 {
-	struct snapshot s = { .calls = { .mounts = &mount, .mount_count = 1 } };
+	struct snapshot s = { .calls = { .mounts = &mount,
+					 .mount_count = 1,
+					 .mount_calls = &written,
+					 .mount_call_count = 1 } };
 	struct rpc_op o = { .server = "nas-1", .total.bucket = { calls } };
 	struct rpc_error e = { .server = "nas-1", .count = failed };
 	struct rpc_transport_state t = { .server = "nas-1", .timeouts = timeouts };
@@ -134,6 +137,7 @@ BEFORE_EACH()
 	named = "/mnt/ckpt";
 	owner = "slurm:71";
 	mount.options[NFS_RECOVERY][0] = 0;
+	written = (struct calls_by){};
 	setenv("TZ", "UTC", 1);
 }
 
@@ -427,9 +431,26 @@ TEST(a_write_that_is_not_made_again_is_lost)
 	}
 }
 
-TEST(calls_after_the_last_failure_do_not_hide_it)
+/* Else users try to change what is read-only, such as Python in a folder of modules. */
+TEST(a_mount_that_was_written_to_and_is_read_only_now_is_a_failure)
 {
-	struct failures f = {};
+	for (uint64_t errors = 0; errors <= 2; errors++) {
+		struct failures f = {};
+
+		strcpy(written.server, "nas-1");
+		strcpy(written.mountpoint, errors == 1 ? "/mnt/b" : "/mnt/ckpt");
+		written.sums.calls[RPC_KIND_WRITE] = 2;
+		written.sums.errors[RPC_KIND_WRITE] = errors;
+		add_failed(&f, "OPEN", "EROFS", 4, 12);
+		assert_worst(&f, "");
+		add_failed(&f, "OPEN", "EROFS", 1, 9);
+		assert_worst(&f,
+			     errors ? "" :
+				      "5 of 21 OPENs to /mnt/ckpt end with EROFS (slurm:71, since "
+				      "00:00:01): the server's file system is read-only.");
+		begin = 0;
+	}
+}
 
 /* The source may not name the mount of the last call. */
 TEST(a_server_whose_mounts_are_all_hard_gave_nothing_up)
@@ -449,6 +470,10 @@ TEST(a_server_whose_mounts_are_all_hard_gave_nothing_up)
 		assert_int_equal(!strstr(text, ", or a soft mount"), !strcmp(*recovery, "hard"));
 	}
 }
+
+TEST(calls_after_the_last_failure_do_not_hide_it)
+{
+	struct failures f = {};
 
 	add_failed(&f, "GETATTR", "ESTALE", 39, 39);
 	add_failed(&f, "GETATTR", "", 0, 10);

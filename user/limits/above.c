@@ -37,7 +37,7 @@
 #define DENIED 5
 /* A user tries again and again what the server refuses, if so many calls end so, and this share of all: with each go others,
  * such as LOOKUP and ACCESS. */
-#define REFUSED 20
+#define REFUSED 5
 #define REFUSED_SHARE 0.25
 /* Calls are as large as the mount allows if their mean size is this share of it. Servers rarely allow less than SIZE_MIN. */
 #define FULL_SIZE 0.9

@@ -240,11 +240,23 @@ static struct failed_calls *failed_get(struct failures *f, const struct rpc_erro
 	return to;
 }
 
+/* Whether @e only shows that an export is read-only: nothing was ever written to the mount. */
+static bool is_read_only(const struct calls *c, const struct rpc_error *e, const char *mountpoint)
+{
+	const enum rpc_kind w = RPC_KIND_WRITE;
+
+	return strstr(e->status, "ROFS") && !is_data_call(e->op) &&
+	       !CALLS_FIND(m, c, mount_call, e->server,
+			   !strcmp(m->mountpoint, mountpoint) &&
+				   m->sums.calls[w] > m->sums.errors[w]);
+}
+
 /* Adds @count calls to a mount that ended with @e. @all: the errors of the kind are these, on each mount. */
 static void add_calls(struct failures *f, const struct delta *d, const struct rpc_error *e,
 		      const char *mountpoint, uint64_t count, bool all)
 {
-	struct failed_calls *to = failed_get(f, e, mountpoint);
+	struct failed_calls *to =
+		is_read_only(&d->end->calls, e, mountpoint) ? NULL : failed_get(f, e, mountpoint);
 
 	if (!to)
 		return;
