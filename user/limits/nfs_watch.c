@@ -47,12 +47,14 @@ static struct nfs_watch_entry *find_entry(const struct nfs_watch *w, const char 
 				  !strcmp(x->mountpoint, mountpoint));
 }
 
-/* NULL: there is no room or no memory, which is counted. */
-static struct nfs_watch_entry *add_entry(struct nfs_watch *w, const char *server, int watch,
+/* The same, or a new one, whose span has no name yet. NULL: there is no room or no memory, which is counted. */
+static struct nfs_watch_entry *get_entry(struct nfs_watch *w, const char *server, int watch,
 					 const char *mountpoint, uint64_t begin_ns)
 {
-	struct nfs_watch_entry *e;
+	struct nfs_watch_entry *e = find_entry(w, server, watch, mountpoint);
 
+	if (e)
+		return e;
 	if (!w->entries)
 		w->entries = calloc(NFS_WATCH_SPANS, sizeof(*w->entries));
 	if (!w->entries || w->count == NFS_WATCH_SPANS) {
@@ -114,16 +116,15 @@ static void add_stalls(const struct watching *n)
 	struct nfs_watch *w = n->w;
 
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count) {
-		struct nfs_watch_entry *e = find_entry(w, v->server, WATCH_STALL, "");
 		enum rpc_queue oldest = server_oldest(v);
+		struct nfs_watch_entry *e;
 
 		if (v->oldest_ns[oldest] < NFS_STALL_NS)
 			continue;
-		if (!e) {
-			e = add_entry(w, v->server, WATCH_STALL, "",
-				      s->time_ns - v->oldest_ns[oldest]);
-			if (!e)
-				continue;
+		e = get_entry(w, v->server, WATCH_STALL, "", s->time_ns - v->oldest_ns[oldest]);
+		if (!e)
+			continue;
+		if (!e->span.name) {
 			set_owner(&e->span, &s->calls, true);
 			calls_victims(e->span.text, &s->calls, v->server,
 				      CALLS_FIND(o, &n->d->calls, op, v->server, true));
@@ -138,14 +139,13 @@ static void add_stalls(const struct watching *n)
 /* Adds that tasks waited for a limit of @server for this share of the interval. */
 static void add_share(const struct watching *n, const char *server, int limit, double share)
 {
-	struct nfs_watch_entry *e = find_entry(n->w, server, WATCH_LIMIT + limit, "");
+	struct nfs_watch_entry *e =
+		share >= NFS_SATURATED_SHARE ?
+			get_entry(n->w, server, WATCH_LIMIT + limit, "", n->d->begin_ns) :
+			find_entry(n->w, server, WATCH_LIMIT + limit, "");
 
-	if (!e && share >= NFS_SATURATED_SHARE) {
-		e = add_entry(n->w, server, WATCH_LIMIT + limit, "", n->d->begin_ns);
-		if (!e)
-			return;
+	if (e && !e->span.name)
 		set_owner(&e->span, &n->d->calls, false);
-	}
 	if (e && share >= NFS_RELIEVED_SHARE)
 		begin_span(n, &e->span, rpc_limit_names[limit]);
 }
@@ -158,11 +158,10 @@ static bool is_drained(const struct rpc_server_state *v, const struct delta *d)
 }
 
 /* No two spans begin in the same microsecond: the event log's reader finds the begin of an end by it. */
-static void begin_errors(const struct watching *n, const char *server, int watch,
-			 const char *mountpoint)
+static struct nfs_watch_entry *begin_errors(const struct watching *n, const char *server, int watch,
+					    const char *mountpoint)
 {
-	if (!find_entry(n->w, server, watch, mountpoint))
-		add_entry(n->w, server, watch, mountpoint, n->d->begin_ns + 1000 * n->w->count);
+	return get_entry(n->w, server, watch, mountpoint, n->d->begin_ns + 1000 * n->w->count);
 }
 
 /* Calls wait for credentials, or for a recovery that does not go on. */
@@ -284,8 +283,7 @@ static void count_closings(const struct watching *n)
 
 		if (!t->disconnects || !CALLS_FIND(o, &n->d->calls, op, t->server, true))
 			continue;
-		begin_errors(n, t->server, WATCH_CLOSED, t->name);
-		e = find_entry(n->w, t->server, WATCH_CLOSED, t->name);
+		e = begin_errors(n, t->server, WATCH_CLOSED, t->name);
 		if (!e)
 			continue;
 		e->closings += t->disconnects;
