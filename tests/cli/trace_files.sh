@@ -152,6 +152,8 @@ first() { # TEXT EVENT...: an event is "BEGIN END KIND NAME DEVICE TEXT"; END "-
 outage="20 50 nfs_stall pending nas-2 (/mnt/ckpt)"
 silent="NFS server nas-2(/mnt/ckpt): a call was not answered"
 first "$silent" "10 55 nfs_stall slot nas-1 x" "$outage"
+sed -i 's/"end"/&,"seconds":30,"least_seconds":19.6/' rank.log
+expect 0 "$silent, for 20 to 30 s, *" "" why --events rank.log --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z
 first "$silent" "10 - nfs_stall session nas-1 x" "$outage"
 first "$silent" "10 55 nfs_errors data nas-1 1 of 1 MKDIR ends with NFS4ERR_DQUOT: a quota is used up." "$outage"
 first "NFS server nas-1: calls failed (data): 1 of" "10 15 nfs_errors data nas-1 1 of 9 READs end with EIO: x; data were not read." "$outage"

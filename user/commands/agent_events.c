@@ -92,6 +92,8 @@ void agent_events_span(void *context, const struct nfs_span *span)
 	json_text(&d.j, "state", span->end_ns ? "end" : "begin");
 	json_nanoseconds(&d.j, "start_monotonic_seconds", span->begin_ns);
 	json_fraction(&d.j, "seconds", seconds, 3);
+	if (stall && span->end_ns) /* its end is in the last interval */
+		json_nanoseconds(&d.j, "least_seconds", span->last_ns - span->begin_ns);
 	json_known(&d.j, "owner", span->owner);
 	snprintf(d.event.device, sizeof(d.event.device), "%s", span->server);
 	snprintf(d.event.severity, sizeof(d.event.severity), "%s",

@@ -99,6 +99,8 @@ static void put_length(FILE *out, const struct past_event *e)
 		fputs(", and this lasts", out);
 	else if (e->cut)
 		fprintf(out, ", for at least %.1f s: then the agent ended", e->end - e->time);
+	else if (e->least > 0 && e->end - e->time >= e->least + 2)
+		fprintf(out, ", for %.0f to %.0f s", e->least, e->end - e->time);
 	else if (e->end > e->time)
 		fprintf(out, ", for %.1f s", e->end - e->time);
 }

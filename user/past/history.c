@@ -284,6 +284,7 @@ static void join_spans(struct history *h, size_t count)
 				continue;
 			begin->end = e->end;
 			begin->seconds = e->seconds;
+			begin->least = e->least;
 			begin->cut = false;
 			if (e->kind == EVENT_KIND_NFS_ERRORS) { /* all that failed */
 				begin->text = e->text;

@@ -25,6 +25,7 @@ struct past_event {
 	double monotonic; /* seconds: CLOCK_MONOTONIC of its boot; NAN: not known */
 	double start; /* its begin on the same clock; NAN: it has none */
 	double seconds; /* duration; NAN: not stated */
+	double least; /* it may have been so short; 0: not stated */
 	double bytes; /* moved; NAN: not stated */
 	uint64_t count; /* events that it stands for */
 	uint64_t followers; /* reports of other GPUs that it caused, see join_links() */
