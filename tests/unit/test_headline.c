@@ -656,6 +656,27 @@ TEST(the_connection_that_is_closed_again_and_again_comes_before_a_limit)
 	assert_null(strstr(text, "confidence medium. The server, or a device"));
 }
 
+/* One of them took seconds. A long silence has another cause. */
+TEST(a_connection_that_is_closed_again_and_again_comes_before_a_short_silence)
+{
+	for (int seconds = 3; seconds <= 6; seconds += 3) {
+		snapshot_transport(&now.calls, "nas-2", "tcp/7");
+		serve(3);
+		silence(seconds);
+		snapshot_server(&now.calls, "nas-2")->oldest_ns[RPC_QUEUE_PENDING] = 0;
+		for (int i = 0; i < 12; i++) {
+			snapshot_transport(&now.calls, "nas-2", "tcp/7")->disconnects++;
+			snapshot_transport(&now.calls, "nas-2", "tcp/7")->connects++;
+			serve(5);
+		}
+		ends_with(seconds == 3 ? "nas-2: The server, or a device on the network, closed " :
+					 "nas-2 (/mnt/ckpt) did not answer for ");
+		assert_has(text, "nas-2 (/mnt/ckpt) did not answer for ");
+		session_free(&t);
+		t = (struct session){ .keep_intervals = true };
+	}
+}
+
 TEST(one_call_on_a_connection_that_was_lost_is_named_afterwards)
 {
 	leave_one_call(14, 100);

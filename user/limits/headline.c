@@ -148,14 +148,15 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 		     wait_text(text, v->lock_wait_by, v->lock_wait_ns, WAIT_LOCKD));
 }
 
-/* Adds the longest silence that is over. A client that loses its state again and again is silent in between. */
+/* Adds the longest silence that is over. A client that loses its state or its connections again and again is silent in between. */
 static void add_stall(struct headline *h, const struct server_sums *v, const struct verdict *to)
 {
 	const struct failed_calls *worst = failures_worst(&v->failures);
-	bool again = to->bound_by == BOUND_STATE_RECOVERY && to->confidence == CONFIDENCE_HIGH;
+	const struct stall *s = &v->longest_stall;
+	bool again = (to->bound_by == BOUND_STATE_RECOVERY && to->confidence == CONFIDENCE_HIGH) ||
+		     (to->closings_len && s->ns < HUNG_NS);
 	bool fails = again || (worst && !worst->over &&
 			       failure_of(worst->op, worst->status) != FAILURE_STATE);
-	const struct stall *s = &v->longest_stall;
 	const struct headline_rank rank = { HEADLINE_WARN, fails ? HEADLINE_OVER : HEADLINE_SILENT,
 					    s->end - s->begin };
 	char reason[SILENCE_REASON_SIZE] = "", more[48] = "", late[64] = "", least[32] = "";
