@@ -328,7 +328,7 @@ TEST(writes_with_an_error_that_is_not_seen_are_perhaps_lost)
 }
 
 /* Of pNFS: the metadata server has the layouts. A server that answers GETATTRs is no data server. */
-TEST(a_write_that_fails_at_a_data_server_is_not_lost)
+TEST(a_write_that_fails_at_a_data_server_is_perhaps_not_lost)
 {
 	for (size_t ops = 1; ops <= 3; ops++) {
 		struct rpc_op op[] = {
@@ -355,11 +355,12 @@ TEST(a_write_that_fails_at_a_data_server_is_not_lost)
 				"60 of 300 WRITEs end with EIO, data were not written (since 00:00:01): an "
 				"input or output error of the server, or a soft mount gave up." :
 				"60 of 300 WRITEs end with EIO (since 00:00:01): an input or output error of "
-				"the server; the client tries again through the metadata server.");
-		e.count = 20;
+				"the server; the client tries again through the metadata server if the layout allows it.");
+		/* With FF_FLAGS_NO_IO_THRU_MDS the WRITE may be lost. */
+		e.count = 1;
 		f = (struct failures){};
 		failures_add(&f, &d, "10.0.0.7", NULL, FAILURE_NONE);
-		assert_int_equal(failures_worst(&f) != NULL, ops != 2);
+		assert_non_null(failures_worst(&f));
 	}
 }
 

@@ -405,7 +405,7 @@ static bool loses_for_sure(const struct failed_calls *f)
 	/* A lock that is not given back is lost, a file is opened again. */
 	return is_refused_reclaim(f->status) ||
 	       (!strcmp(f->op, "LOCK") && strstr(f->status, "_NO_GRACE")) ||
-	       (!f->again && e != &rare && e != &unnamed &&
+	       (e != &rare && e != &unnamed &&
 		(GRAVITY(f) == NOT_WRITTEN || (failure_of(f->op, f->status) == FAILURE_DATA &&
 					       (e->whose != SURE_OF_DATA || is_data_call(f->op)))));
 }
@@ -535,13 +535,15 @@ const char *failures_text(char *text, const struct failures *f)
 	say_calls(calls, worst);
 	if (other)
 		say_calls(also, other);
-	safe_format(text, FAILURE_TEXT_SIZE, "%s: %s%s%s.%s%s%s", calls,
-		    worst->soft ? "the server did not answer in time" : error->meaning,
-		    worst->again ? "; the client tries again through the metadata server" :
-		    worst->soft || strcmp(worst->status, "EIO") != 0 ? "" :
-		    worst->hard                                      ? ", or umount -f" :
-								       ", or a soft mount gave up",
-		    worst->kerberos && error->whose == NO_USERS_CALL ? NO_TICKET : "",
-		    other ? " Also " : "", also, other ? "." : "");
+	safe_format(
+		text, FAILURE_TEXT_SIZE, "%s: %s%s%s.%s%s%s", calls,
+		worst->soft ? "the server did not answer in time" : error->meaning,
+		worst->again ?
+			"; the client tries again through the metadata server if the layout allows it" :
+		worst->soft || strcmp(worst->status, "EIO") != 0 ? "" :
+		worst->hard                                      ? ", or umount -f" :
+								   ", or a soft mount gave up",
+		worst->kerberos && error->whose == NO_USERS_CALL ? NO_TICKET : "",
+		other ? " Also " : "", also, other ? "." : "");
 	return text;
 }
