@@ -281,11 +281,8 @@ static void add_errors_text(struct node_nfs_errors *to, const struct nfs_span *s
 	char before[sizeof(to->text)];
 
 	memcpy(before, to->text, sizeof(before));
-	if (!*before)
-		safe_format(to->text, sizeof(to->text), "%s", span->text);
-	else
-		safe_format(to->text, sizeof(to->text), "%s Also %s", first ? span->text : before,
-			    first ? before : span->text);
+	safe_format(to->text, sizeof(to->text), "%s%s%s", first ? span->text : before,
+		    *before ? " Also " : "", first ? before : span->text);
 }
 
 void agent_health_errors(struct agent_health *h, struct nfs_watch *w)

@@ -140,13 +140,10 @@ void above_add(struct above_sums *a, const struct delta *d, const char *server)
 			a->ops[op].delayed += e->count;
 			a->delayed += e->count;
 			a->delay = *e;
+			a->grace += grace && waits_between(op) ? e->count : 0;
+			a->jukebox += jukebox && waits_between(op) ? e->count : 0;
 		}
-		if (grace && waits_between(op))
-			a->grace += e->count;
-		if (jukebox && waits_between(op))
-			a->jukebox += e->count;
-		if (!strcmp(e->status, "NFS4ERR_DENIED"))
-			a->denied += e->count;
+		a->denied += strcmp(e->status, "NFS4ERR_DENIED") ? 0 : e->count;
 		if (ARRAY_FIND(r, refusals, COUNT(refusals), !strcmp(*r, e->status))) {
 			a->refused += e->count;
 			a->refusal = *e;

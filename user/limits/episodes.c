@@ -329,7 +329,6 @@ static void forget_servers(struct episodes *e, const struct delta *d)
 		}
 		if (w->on)
 			end_burst(e, w);
-		forget_burst(w);
 	}
 	e->watch_count = kept;
 }

@@ -155,18 +155,13 @@ enum failure failure_of(const char *op, const char *status)
 /* WRITEs that fail come before other calls that a soft mount gave up at the same time, and these before what the client recovers. */
 enum gravity { RECOVERED, NOT_RECOVERED, FAILED, NOT_READ, NOT_WRITTEN };
 
-static bool is_refused_reclaim(const char *status)
-{
-	return strstr(status, "_RECLAIM_");
-}
-
 /* @again: the client makes such a call again elsewhere. */
 static enum gravity gravity_of(const char *op, const char *status, bool again)
 {
 	enum failure failure = failure_of(op, status);
 
 	if (failure == FAILURE_STATE || failure == FAILURE_GRACE)
-		return is_refused_reclaim(status) || strstr(status, "_REVOKED") ||
+		return strstr(status, "_RECLAIM_") || strstr(status, "_REVOKED") ||
 				       strstr(status, "_NO_GRACE") ?
 			       NOT_RECOVERED :
 			       RECOVERED;
@@ -243,12 +238,10 @@ static struct failed_calls *failed_get(struct failures *f, const struct rpc_erro
 /* Whether @e only shows that an export is read-only: nothing was ever written to the mount. */
 static bool is_read_only(const struct calls *c, const struct rpc_error *e, const char *mountpoint)
 {
-	const enum rpc_kind w = RPC_KIND_WRITE;
-
 	return strstr(e->status, "ROFS") && !is_data_call(e->op) &&
 	       !CALLS_FIND(m, c, mount_call, e->server,
 			   !strcmp(m->mountpoint, mountpoint) &&
-				   m->sums.calls[w] > m->sums.errors[w]);
+				   m->sums.calls[RPC_KIND_WRITE] > m->sums.errors[RPC_KIND_WRITE]);
 }
 
 /* Adds @count calls to a mount that ended with @e. @all: the errors of the kind are these, on each mount. */
@@ -320,11 +313,10 @@ static uint64_t calls_among(const struct failed_calls *to, const struct delta *d
 static bool is_given_up(const struct failed_calls *f, const struct delta *d,
 			const struct nfs_mount *mount)
 {
-	if (!mount || strncmp(mount->options[NFS_RECOVERY], "soft", 4) != 0 ||
-	    (strcmp(f->status, "EIO") != 0 && strcmp(f->status, "ETIMEDOUT") != 0))
-		return false;
-	return !snapshot_knows(&d->end->calls, RPC_FACT_TIMEOUTS) ||
-	       CALLS_FIND(t, &d->calls, transport, mount->server, t->timeouts);
+	return mount && !strncmp(mount->options[NFS_RECOVERY], "soft", 4) &&
+	       has_name("EIO ETIMEDOUT", f->status) &&
+	       (!snapshot_knows(&d->end->calls, RPC_FACT_TIMEOUTS) ||
+		CALLS_FIND(t, &d->calls, transport, mount->server, t->timeouts));
 }
 
 /* The calls of an op that ended in the interval. */
@@ -349,8 +341,6 @@ static bool is_data_server(const struct calls *c, const char *server)
 void failures_add(struct failures *f, const struct delta *d, const char *server,
 		  const char *mountpoint, enum failure meaning)
 {
-	const struct nfs_mount *any = CALLS_FIND(m, &d->end->calls, mount, server, true);
-
 	for (int i = 0; i < f->count; i++)
 		f->list[i].last_count = 0;
 	CALLS_EACH(v, &d->calls, server, server)
@@ -381,7 +371,8 @@ void failures_add(struct failures *f, const struct delta *d, const char *server,
 		to->kerberos |= mount && mount->kerberos;
 		to->again |= to->last_count && is_data_server(&d->end->calls, server);
 		/* If the mount is not known: whether all of the server are. */
-		to->hard |= (*to->mountpoint ? mount : any) &&
+		to->hard |= (mount || (!*to->mountpoint &&
+				       CALLS_FIND(m, &d->end->calls, mount, server, true))) &&
 			    !CALLS_FIND(m, &d->end->calls, mount, server,
 					(!mount || m == mount) &&
 						strcmp(m->options[NFS_RECOVERY], "hard") != 0);
@@ -403,7 +394,7 @@ static bool loses_for_sure(const struct failed_calls *f)
 	const __typeof__(errors[0]) *e = error_find(f->op, f->status);
 
 	/* A lock that is not given back is lost, a file is opened again. */
-	return is_refused_reclaim(f->status) ||
+	return strstr(f->status, "_RECLAIM_") ||
 	       (!strcmp(f->op, "LOCK") && strstr(f->status, "_NO_GRACE")) ||
 	       (e != &rare && e != &unnamed &&
 		(GRAVITY(f) == NOT_WRITTEN || (failure_of(f->op, f->status) == FAILURE_DATA &&

@@ -34,10 +34,8 @@ static bool carries_data(const struct rpc_transport_state *t, double replies, ui
 {
 	uint64_t queue = t->srtt_ns - t->min_rtt_ns;
 
-	if (t->carries)
-		return true;
-	return t->srtt_ns > 2 * t->min_rtt_ns && queue >= LONG_QUEUE_NS &&
-	       (double)queue * replies >= (double)(QUEUED_REPLIES * ns);
+	return t->carries || (t->srtt_ns > 2 * t->min_rtt_ns && queue >= LONG_QUEUE_NS &&
+			      (double)queue * replies >= (double)(QUEUED_REPLIES * ns));
 }
 
 void paths_add(struct server_sums *v, const struct interval *n)
@@ -88,12 +86,11 @@ void limit_sums_next(struct limit_sums *h)
 	ARRAY_EACH(v, h->servers, h->count) {
 		struct server_sums next = { .looks = fills_link(v) ? v->looks : 0,
 					    .unheard_ns = v->oldest_ns ? v->unheard_ns : 0,
-					    .served_ns = v->served_ns };
+					    .served_ns = v->served_ns,
+					    .above = { .opens_wait = v->above.opens_wait,
+						       .since_delay_ns =
+							       v->above.since_delay_ns } };
 
-		if (v->above.opens_wait)
-			next.above =
-				(struct above_sums){ .opens_wait = true,
-						     .since_delay_ns = v->above.since_delay_ns };
 		if (v->silent_ns || is_in_grace(v)) {
 			next.clock = v->clock;
 			next.silent_ns = v->silent_ns;

@@ -38,22 +38,17 @@ struct watching {
 	void *context;
 };
 
-/* The entry of a span that lasts; NULL: it does not last. @mountpoint: as in the entry, or "". */
-static struct nfs_watch_entry *find_entry(const struct nfs_watch *w, const char *server, int watch,
-					  const char *mountpoint)
-{
-	return ARRAY_FIND(x, w->entries, w->count,
-			  x->watch == watch && !strcmp(x->span.server, server) &&
-				  !strcmp(x->mountpoint, mountpoint));
-}
-
-/* The same, or a new one, whose span has no name yet. NULL: there is no room or no memory, which is counted. */
+/* The entry of a span that lasts, or a new one, whose span has no name yet; none with 0 as @begin_ns. @mountpoint: as in the entry. NULL:
+ * there is no room or no memory, which is counted. */
 static struct nfs_watch_entry *get_entry(struct nfs_watch *w, const char *server, int watch,
 					 const char *mountpoint, uint64_t begin_ns)
 {
-	struct nfs_watch_entry *e = find_entry(w, server, watch, mountpoint);
+	struct nfs_watch_entry *e =
+		ARRAY_FIND(x, w->entries, w->count,
+			   x->watch == watch && !strcmp(x->span.server, server) &&
+				   !strcmp(x->mountpoint, mountpoint));
 
-	if (e)
+	if (e || !begin_ns)
 		return e;
 	if (!w->entries)
 		w->entries = calloc(NFS_WATCH_SPANS, sizeof(*w->entries));
@@ -78,7 +73,7 @@ static void end_entry(const struct watching *n, struct nfs_watch_entry *e, uint6
 {
 	if (e->span.name && !e->span.end_ns) { /* it has begun */
 		e->span.end_ns = end_ns;
-		if (failures_worst(&e->failures))
+		if (e->watch < WATCH_WAITS && failures_worst(&e->failures))
 			failures_text(e->span.text, &e->failures);
 		n->handle(n->context, &e->span);
 	}
@@ -139,10 +134,8 @@ static void add_stalls(const struct watching *n)
 /* Adds that tasks waited for a limit of @server for this share of the interval. */
 static void add_share(const struct watching *n, const char *server, int limit, double share)
 {
-	struct nfs_watch_entry *e =
-		share >= NFS_SATURATED_SHARE ?
-			get_entry(n->w, server, WATCH_LIMIT + limit, "", n->d->begin_ns) :
-			find_entry(n->w, server, WATCH_LIMIT + limit, "");
+	struct nfs_watch_entry *e = get_entry(n->w, server, WATCH_LIMIT + limit, "",
+					      share >= NFS_SATURATED_SHARE ? n->d->begin_ns : 0);
 
 	if (e && !e->span.name)
 		set_owner(&e->span, &n->d->calls, false);

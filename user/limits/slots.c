@@ -112,19 +112,17 @@ static double transports_of(const struct server_sums *v)
 /* The number of slots of all transports, RPC's or the session's; 0: unknown. */
 static double slots_of(const struct server_sums *v, enum bound limit)
 {
-	if (limit == BOUND_SESSION)
-		return v->session_slots;
-	return v->slots_max < RPC_SLOTS_UNLIMITED ? v->slots_max * transports_of(v) : 0;
+	return limit == BOUND_SESSION             ? v->session_slots :
+	       v->slots_max < RPC_SLOTS_UNLIMITED ? v->slots_max * transports_of(v) :
+						    0;
 }
 
 /* The most that the setting allows, for all transports. */
 static double most_slots(const struct server_sums *v, enum bound limit)
 {
-	double transports = transports_of(v);
-
-	if (limit == BOUND_SESSION)
-		return MAX_SESSION_SLOTS;
-	return transports * (strcmp(v->protocol, "rdma") ? RPC_SLOTS_UNLIMITED : MAX_RDMA_SLOTS);
+	return limit == BOUND_SESSION       ? MAX_SESSION_SLOTS :
+	       !strcmp(v->protocol, "rdma") ? MAX_RDMA_SLOTS * transports_of(v) :
+					      RPC_SLOTS_UNLIMITED * transports_of(v);
 }
 
 static enum slot_setting setting_of(const struct server_sums *v, enum bound limit)

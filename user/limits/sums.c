@@ -119,12 +119,10 @@ static void add_transports(struct server_sums *v, struct interval *n)
 	bool waited = false;
 
 	v->waits_on[0] = 0;
-	v->transports = v->waiting_transports = 0;
-	v->connect_error = 0;
+	v->transports = v->waiting_transports = v->connect_error = 0;
 	v->lost = LOST_NONE;
 	v->acknowledges = false;
-	v->slots_max = 0;
-	v->slot_transports = 0;
+	v->slots_max = v->slot_transports = 0;
 	CALLS_EACH(t, &d->calls, transport, n->name) {
 		n->replies += t->replies;
 		n->received_bytes += t->received_bytes;

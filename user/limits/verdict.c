@@ -309,12 +309,11 @@ static bool loses_segments(const struct judgement *j)
 {
 	const struct server_sums *v = j->v;
 
-	if (v->segments_lost < ENOUGH_LOST)
-		return false;
-	return j->to->numbers.lost_share >= LOST_SHARE ||
-	       (j->to->numbers.concurrency < ONE_BY_ONE && main_loads(v) != v->loads[CALL_WRITE] &&
-		v->late_calls >= v->segments_lost &&
-		v->segments_lost * LATE_NS >= v->phase_ns[RPC_PHASE_RTT] / 2);
+	return v->segments_lost >= ENOUGH_LOST &&
+	       (j->to->numbers.lost_share >= LOST_SHARE ||
+		(j->to->numbers.concurrency < ONE_BY_ONE && main_loads(v) != v->loads[CALL_WRITE] &&
+		 v->late_calls >= v->segments_lost &&
+		 v->segments_lost * LATE_NS >= v->phase_ns[RPC_PHASE_RTT] / 2));
 }
 
 /* Whether calls wait to transmit most of the time. The calls before them are then in the socket's full buffer, and a part
