@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
 from judge import judgement, need
 from judge.reading import events, iso, number, read_json
 
@@ -21,6 +23,8 @@ def why_has_what_happened_in_its_order(folder):
     begin, end = seconds(stalls[0]["time"]), seconds(stalls[0]["end"])
     need(-2 < begin - number(folder / "stopped") < 2, begin, "is not when the server stopped")
     need(number(folder / "stopped") + 20 < end < number(folder / "ended") + 2, end, "is not when it was back")
+    said = next(json.loads(line) for line in open(folder / "events.json") if '"nfs_stall"' in line and '"end"' in line)
+    need(0 < said["least_seconds"] < said["seconds"], said)
     lost = [e for e in happened if e.get("code") == 79]
     need(len(lost) == 1 and lost[0]["grade"] == "fatal", "Xid 79", lost)
     need(why["skipped_lines"] == 1, why["skipped_lines"], "lines left out")
