@@ -187,10 +187,10 @@ TEST(a_few_of_many_are_no_failure)
 {
 	struct failures f = {};
 
-	add_failed(&f, "GETATTR", "ESTALE", 90, 1000);
+	add_failed(&f, "GETATTR", "ESTALE", 300, 1000);
 	assert_worst(&f, "");
-	add_failed(&f, "GETATTR", "ESTALE", 200, 200);
-	assert_worst(&f, "290 of 1200 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71, since "
+	add_failed(&f, "GETATTR", "ESTALE", 120, 200);
+	assert_worst(&f, "420 of 1200 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71, since "
 			 "00:00:01): the file or the export is gone from the server.");
 }
 
