@@ -44,7 +44,7 @@ cd "$work" || exit
 ip link set lo up
 exec 3>&1 >>log 2>&1
 
-# claim TEXT: that the command before it has succeeded. A command in TEXT would take its place.
+# claim TEXT: that the command before it has succeeded. TEXT may have no $(...): its result would be judged.
 claim() {
 	if (($? == 0)); then
 		echo "ok ${work##*/}: $1" >&3

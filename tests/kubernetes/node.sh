@@ -19,7 +19,7 @@ cp "$(type -P kubelet)" job/
 sed 's/127.0.0.1/10.0.2.2/' system:node:guest >job/access
 # The API server asks the kubelet at the node's address.
 ip route replace local 10.0.2.15 dev lo table local src 127.0.0.1
-TMPDIR=$work "$root/tests/vm/boot.sh" --kernel 6.1 --job job --out out --timeout "${TIMEOUT:-2400}" --memory 3072 --resets --forward 10250 --forward 10222 --forward 9100 \
+TMPDIR=$work "$root/tests/vm/boot.sh" --kernel 6.1 --job job --out out --timeout 2400 --memory 3072 --resets --forward 10250 --forward 10222 --forward 9100 \
 	--image kubelet --packages "$here/rootfs.packages" >guest.log 2>&1 &
 guest=$!
 b pull "oci-archive:$base" && b pull oci-archive:job/xidscope-oci.tar
@@ -91,8 +91,8 @@ END
 within 300 node 'pgrep -f "^/bin/busybox sleep 4711"' && sent=$(sum xidscope_nfs_owner_sent_bytes_total 'owner="pod:default/train"' 'kind="write"') && echo "$sent" &&
 	((sent >= 4 << 20 && sent < (4 << 20) * 101 / 100))
 claim "the bytes that a pod writes are the pod's, by the groups that a kubelet makes"
-# Each pod has a mount of its own, below a folder with the pod's UID. NFSv3, as kubelet's own client: not the superblock of /mnt/data.
-: "${turns:=4}"
+# Each pod has a mount of its own, for more than an interval, below a folder with the pod's UID. NFSv3, as kubelet's own client: not the superblock of /mnt/data.
+turns=4
 kubectl apply -f - <<END
 apiVersion: v1
 kind: PersistentVolume
@@ -117,13 +117,13 @@ spec:
       containers:
         - name: turn
           image: localhost/tools:1
-          command: [/bin/busybox, sh, -c, "/bin/busybox dd if=/dev/zero of=\$(/bin/busybox mktemp /data/turn.XXXXXX) bs=64k count=16 conv=fsync"]
+          command: [/bin/busybox, sh, -c, "/bin/busybox dd if=/dev/zero of=\$(/bin/busybox mktemp /data/turn.XXXXXX) bs=64k count=16 conv=fsync; exec /bin/busybox sleep 20"]
           volumeMounts: [{name: data, mountPath: /data}]
       volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
 END
 turned() { is "$(kubectl get job turns -o 'jsonpath={.status.succeeded}')" "$turns"; }
 mountpoints() { file | grep -o 'mountpoint="[^"]*"' | sort -u | xargs; }
-within 3000 turned && is "$(mountpoints)" "mountpoint= mountpoint=/mnt/data mountpoint=pv:shared" &&
+within 900 turned && is "$(mountpoints)" "mountpoint= mountpoint=/mnt/data mountpoint=pv:shared" &&
 	sent=$(sum xidscope_nfs_mount_sent_bytes_total 'mountpoint="pv:shared"' 'kind="write"') && echo "$sent" &&
 	((sent >= turns << 20 && sent < (turns << 20) * 101 / 100))
 claim "pods that come and go share the series of their claim's volume, with all of their bytes"

@@ -74,7 +74,11 @@ for each in sorted(json.load(urllib.request.urlopen("http://127.0.0.1:9090/api/v
 asks() { is "$(asked "$1")" "$2"; }
 target='instance=guest job=xidscope/xidscope namespace=xidscope node=guest'
 # fires [ALERT]: of those about an agent that is not seen, this one alone.
-fires() { asks 'count by (alertname, node) (ALERTS{alertstate="firing", alertname=~"NodeDown|Xidscope(FileStale|Gone|Missing)"})' "${1:+alertname=$1 node=guest 1}"; }
+fires() {
+	local alert=${1:+alertname=$1 node=guest 1}
+	asks 'count by (alertname, node) (ALERTS{alertstate="firing", alertname=~"NodeDown|Xidscope(FileStale|Gone|Missing)"}) or on () vector(0)' \
+		"${alert:- 0}"
+}
 within 240 asks up "$target 1"
 claim "Prometheus scrapes it; the target has the node's name, and no pod's"
 within 120 asks 'xidscope_rpc_source{source="btf"}' 'instance=guest job=xidscope/xidscope namespace=xidscope node=guest source=btf 1' &&
@@ -87,25 +91,25 @@ node 'dd if=/dev/zero of=/mnt/data/scraped bs=64k count=10 conv=fsync'
 more() { (($(asked "$calls" | tr -d ' ') > 0)); }
 within 120 more && calls=$(asked "$calls")
 claim "NFS calls of the node count, without its network:$calls"
-within 120 fires ''
+within 120 asks 'count(ALERTS{alertname="DeadMansSwitch"})' ' 1' && within 120 fires ''
 claim "no alert fires about it"
-has_series() { asks 'count(xidscope_build_info)' "${1:+ $1}"; }
+has_series() { asks 'count(xidscope_build_info) or vector(0)' " $1"; }
 # The kubelet would start it again at once.
 node 'pkill -STOP -x kubelet; kill -KILL "$(pgrep -xo xidscope)"'
 within 240 fires XidscopeFileStale && asks up "$target 1" && has_series 1 && ! node 'pgrep -x xidscope'
 claim "an agent that is killed: the target is up, its series stay, and XidscopeFileStale fires"
 node 'rm "$(find /var/lib/kubelet/pods -name xidscope.prom)"'
-within 240 fires XidscopeGone && asks up "$target 1" && has_series ''
+within 240 fires XidscopeGone && asks up "$target 1" && has_series 0
 claim "its file is removed: the target is up, its series end, and XidscopeGone fires"
 node 'pkill -CONT -x kubelet'
 within 300 has_series 1 && within 120 fires '' && [[ $(x get pods -o 'jsonpath={.items[*].status.containerStatuses[*].restartCount}') == *1* ]]
 claim "the kubelet starts it again: its series are back, and no alert fires"
 node '(for each in s u b; do sleep 1; echo $each >/proc/sysrq-trigger; done) >/dev/null 2>&1 &'
-within 300 fires NodeDown && asks up "$target 0" && has_series ''
+within 300 fires NodeDown && asks up "$target 0" && has_series 0
 claim "its node is rebooted: the target is down, its series end, and NodeDown fires"
 answers() { forwarded && asks up "$target 1"; }
 within 900 answers && within 300 has_series 1 && within 120 fires '' && booted=$(node 'sed -n "s/^btime //p" /proc/stat') &&
-	asks "count(node_textfile_mtime_seconds > $booted)" ' 1' && ! node "find /var/lib/kubelet/pods -name xidscope.prom ! -newermt @$booted" | grep .
+	asks "count(node_textfile_mtime_seconds > $booted)" ' 1' && is "$(node "find /var/lib/kubelet/pods -name xidscope.prom ! -newermt @$booted | wc -l")" 0
 claim "and back: the target is up with a file of the new boot, the old one is gone, and no alert fires"
 kubectl delete -f manifests/scraped.yaml && within 120 asks 'count(up)' ''
 claim "a pod that is gone: its target and its series end"

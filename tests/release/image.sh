@@ -62,8 +62,12 @@ cd release
 by "$(documented 'Kubernetes' 1 "VERSION=$version" "registry.example.org=127.0.0.1:$port")" || die "the image cannot be pushed, see above"
 cd ..
 
-if helm=$("$here/../kubernetes/helm.sh"); then
+status=0
+helm=$("$here/../kubernetes/helm.sh") || status=$?
+((status == 0 || status == 77)) || die "helm cannot be used, see above"
+if [[ $helm ]]; then
 	chart=$(PLAIN=1 "$here/../../deploy/helm/push.sh" "$helm" "release/xidscope-$version.tgz" "127.0.0.1:$port/charts" 7e1a) || die "the chart cannot be pushed, see above"
+	[[ $chart =~ ^sha256:[0-9a-f]{64}$ ]] || die "helm names no digest: '$chart'"
 	"$helm" pull --plain-http "oci://127.0.0.1:$port/charts/xidscope" --version "$version" >log 2>&1
 	grep -qF "$chart" log || die "the registry has another chart"
 	cmp "xidscope-$version.tgz" "release/xidscope-$version.tgz"
@@ -108,4 +112,4 @@ by "$(documented 'Kubernetes' 5 "VERSION=$version" "registry.example.org=127.0.0
 	die "the image cannot be signed and verified, see above"
 sed 's/amd64/arm64/' manifest.json >other.json
 ! skopeo standalone-verify other.json "127.0.0.1:$port/xidscope:$version" "$key" signature >/dev/null 2>&1 || die "a signature of another image is accepted"
-echo "$digest: both architectures are served, pulled and run; signed and verified"
+echo "$digest: both architectures are served, pulled and run; signed and verified; chart: ${chart:-not tried, without helm}"
