@@ -12,8 +12,9 @@ shift 5
 # It is also a label of the image; an address there must be one that others can reach.
 REVISION=$(git rev-parse HEAD)$(git diff --quiet HEAD || echo -modified)
 SOURCE_URL=${SOURCE_URL:-$(git config remote.origin.url | grep -E '^https?://' || true)}
-# The runbook's, as GitHub has it.
-RUNBOOK=${RUNBOOK:-${SOURCE_URL:+${SOURCE_URL%.git}/blob/v$version/docs/RUNBOOK.md}}
+# The runbook's, as GitHub has it: of a release, which has a tag.
+! git tag --points-at HEAD | grep -qx "v$version" || RUNBOOK=${RUNBOOK:-${SOURCE_URL:+${SOURCE_URL%.git}/blob/v$version/docs/RUNBOOK.md}}
+RUNBOOK=${RUNBOOK:-}
 export REVISION SOURCE_URL RUNBOOK
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-release.XXXXXX")
@@ -48,7 +49,8 @@ for file in deploy/prometheus/*; do
 	*) cp -r "$file" "$out/rules/" ;;
 	esac
 done
-sed -i "s|file:///[^ ]*/RUNBOOK.md|${RUNBOOK:-&}|" "$out/rules/alerts.yaml"
+runbook=${RUNBOOK//&/\\&}
+sed -i "s|file:///[^ ]*/RUNBOOK.md|${runbook:-&}|" "$out/rules/alerts.yaml"
 cp -r deploy/grafana "$out/dashboards"
 cp CHANGELOG.md "$out/"
 # A published release has files, no folders.

@@ -5,6 +5,7 @@
 # the repository, without a tag. The README has values.yaml. Of the time SOURCE_DATE_EPOCH (0); RUNBOOK is the runbook's address,
 # SOURCE_URL that of the sources.
 set -euo pipefail
+runbook=${RUNBOOK:-}
 here=$(dirname "$(realpath "$0")")
 tree=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-chart.XXXXXX")
 trap 'rm -rf "$tree"' EXIT
@@ -22,7 +23,7 @@ exporter=$(sed -n 's/^ *image: //p' "$chart/files/scraped.yaml")
 	printf '  %s\n' 'artifacthub.io/images: |' '  - name: xidscope' "    image: $2:$1" '  - name: node-exporter' "    image: $exporter"
 	[[ ! ${SOURCE_URL:-} ]] || printf '%s\n' "home: $SOURCE_URL" "sources: [$SOURCE_URL]"
 } >>"$chart/Chart.yaml"
-sed -i "s|^  repository: .*|  repository: $2|; s|^  runbook: .*|  runbook: \"${RUNBOOK:-}\"|" "$chart/values.yaml"
+sed -i "s|^  repository: .*|  repository: $2|; s|^  runbook: .*|  runbook: \"${runbook//&/\\&}\"|" "$chart/values.yaml"
 {
 	sed -n 's/^description: \(.*\)/# xidscope\n\n\1.\n\n## Values\n/p' "$chart/Chart.yaml"
 	# shellcheck disable=SC2016 # for Markdown

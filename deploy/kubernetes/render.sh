@@ -4,7 +4,7 @@
 # manifests` calls it: render.sh KUBECTL IMAGE VERSION OUT
 # RUNBOOK is the runbook's address, to which the alerts lead.
 set -euo pipefail
-kubectl=$1 image=$2 version=$3 out=$(realpath -m "$4")
+runbook=${RUNBOOK:-file:///usr/share/xidscope/docs/RUNBOOK.md} kubectl=$1 image=$2 version=$3 out=$(realpath -m "$4")
 cd "$(dirname "$(realpath "$0")")/.."
 mkdir -p "$out"
 for folder in kubernetes/base kubernetes/overlays/* npd; do
@@ -23,6 +23,6 @@ for rules in prometheus/*.yaml; do
 		# The chart kube-prometheus-stack selects by the label of its release.
 		printf '%s\n' 'apiVersion: monitoring.coreos.com/v1' 'kind: PrometheusRule' 'metadata:' "  name: xidscope-$name" \
 			'  labels:' '    app.kubernetes.io/name: xidscope' '    release: kube-prometheus-stack' 'spec:'
-		sed "s|file:///[^ ]*/RUNBOOK.md|${RUNBOOK:-&}|; s/^./  &/" "$rules"
+		sed "s|file:///[^ ]*/RUNBOOK.md|${runbook//&/\\&}|; s/^./  &/" "$rules"
 	} >"$out/prometheus-$name.yaml"
 done
