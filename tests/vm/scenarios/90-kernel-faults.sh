@@ -33,8 +33,10 @@ idle() {
 }
 rcu=/sys/module/rcupdate/parameters
 
+set_value /proc/sys/kernel/hung_task_timeout_secs 0 # the agent's own look finds it
 damage 76 0 hang &
 begin
+hung=$begin
 (damage 70 0 warn)
 (damage 70 0 refcount)
 find damaged kernel_damaged refcount
@@ -60,7 +62,8 @@ put_value $rcu/rcu_cpu_stall_suppress 1
 busy 74 0 loop
 pause=10 find loop cpu_stall "kernel_spin of cpu0" # looking takes CPUs as well
 idle
-find hang gpu_stuck # begun at first
+begin=$hung
+find hang gpu_stuck
 
 # All is over, five minutes after the last report. A task that is hardly ever seen outside the kernel makes system calls: getrandom.
 getrandom=318
