@@ -376,14 +376,40 @@ TEST(data_that_were_not_written_are_named_for_an_hour)
 	add(1000, 0, 0, 0);
 	fail_writes(1010, "/mnt/a", "slurm:1", "ENOSPC");
 	assert_span(2, "nfs_errors data nfs1 1000 0");
-	assert_has(first_error(), "18 of 18 WRITEs to /mnt/a end with ENOSPC");
+	assert_has(spans[2].text, "9 of 9 WRITEs to /mnt/a end with ENOSPC");
 	add(1071, 0, 0, 0);
 	assert_span(3, "nfs_errors data nfs1 1000 1010");
 	add(1010 + 3599, 0, 0, 0);
-	assert_has(first_error(), "18 of 18 ");
+	assert_has(first_error(), "9 of 9 ");
 	add(1010 + 3600, 0, 0, 0);
 	assert_string_equal(first_error(), "");
 	assert_int_equal(span_count, 4);
+}
+
+/* Otherwise the job of a harmless error would be told of data that another one has lost. */
+TEST(what_fails_after_data_were_lost_is_judged_by_itself)
+{
+	struct rpc_error *e;
+
+	add(100, 0, 0, 0);
+	fail_writes(110, "/mnt/a", "slurm:1", "ENOSPC");
+	add(171, 0, 0, 0);
+	assert_span(1, "nfs_errors data nfs1 100 110");
+	add(1000, 0, 0, 0);
+	snapshot_op(&now.calls, "nfs1", "SETATTR")->total.bucket[9] += 1000;
+	e = snapshot_error(&now.calls, "nfs1", "SETATTR", "NFS4ERR_SERVERFAULT");
+	e->count++;
+	strcpy(e->mountpoint, "/mnt/a");
+	strcpy(e->owner, "slurm:9");
+	add(1010, 0, 0, 0);
+	add(1080, 0, 0, 0);
+	assert_int_equal(span_count, 2);
+	fail_writes(1090, "/mnt/a", "slurm:2", "ENOSPC");
+	assert_span(2, "nfs_errors data nfs1 1080 0");
+	assert_string_equal(spans[2].owner, "slurm:2");
+	assert_has(spans[2].text, "9 of 9 WRITEs");
+	add(1160, 0, 0, 0);
+	assert_has(first_error(), "(slurm:1");
 }
 
 /* Otherwise the end of one would be taken for the end of the other. */

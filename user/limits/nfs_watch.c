@@ -8,12 +8,14 @@ _Static_assert(VICTIMS_TEXT >= FAILURE_TEXT_SIZE && VICTIMS_TEXT >= SILENCE_REAS
 	       "they fit");
 
 /* What can last on a server: a stall, errors of one meaning on one of its mounts, waits for credentials or a recovery, a session that
- * is lost again and again, closings of a connection, or the saturation of a limit. */
+ * is lost again and again, closings of a connection, or the saturation of a limit. WATCH_LOST: errors that have ended, by which data
+ * were not written: of each owner's the last, for NFS_LOST_NS. */
 enum {
 	WATCH_STALL,
 	WATCH_ERRORS,
 	WATCH_WAITS = WATCH_ERRORS + FAILURE_NONE,
 	WATCH_SESSION,
+	WATCH_LOST,
 	WATCH_CLOSED,
 	WATCH_LIMIT
 };
@@ -27,7 +29,7 @@ struct nfs_watch_entry {
 	uint64_t most;
 	size_t connections;
 	struct failures failures; /* since its begin */
-	bool unwritten; /* one of them says that data were not written: kept for NFS_LOST_NS after the span's end */
+	bool unwritten; /* one of them says that data were not written */
 };
 
 /* An interval, and the handler that is called for what has begun or ended. */
@@ -77,8 +79,19 @@ static void end_entry(const struct watching *n, struct nfs_watch_entry *e, uint6
 			failures_text(e->span.text, &e->failures);
 		n->handle(n->context, &e->span);
 	}
-	if (!e->unwritten || n->d->end->time_ns >= end_ns + NFS_LOST_NS)
-		*e = n->w->entries[--n->w->count];
+	if (e->watch == WATCH_LOST && n->d->end->time_ns < end_ns + NFS_LOST_NS)
+		return;
+	if (e->watch != WATCH_LOST && e->unwritten) {
+		e->watch = WATCH_LOST;
+		e = ARRAY_FIND(x, n->w->entries, n->w->count,
+			       x != e && x->watch == WATCH_LOST &&
+				       !strcmp(x->span.server, e->span.server) &&
+				       !strcmp(x->span.owner, e->span.owner) &&
+				       !strcmp(x->mountpoint, e->mountpoint));
+		if (!e)
+			return;
+	}
+	*e = n->w->entries[--n->w->count];
 }
 
 /* The span has lasted to the end of the interval. Reports it as @name, if it has just begun. */
@@ -187,12 +200,10 @@ static void update_errors(const struct watching *n, struct nfs_watch_entry *e)
 	if (!failures_last(&e->failures))
 		return;
 	memcpy(owners, span->owner, sizeof(owners));
-	if (failures_grow(&e->failures, &e->unwritten, owners) && span->name && !span->end_ns &&
+	if (failures_grow(&e->failures, &e->unwritten, owners) && span->name &&
 	    failure < FAILURE_STATE) {
 		span->end_ns = span->last_ns;
 		n->handle(n->context, span);
-	}
-	if (span->end_ns) {
 		span->name = NULL;
 		span->begin_ns = n->d->begin_ns + 1000 * (size_t)(e - n->w->entries);
 		span->end_ns = 0;
