@@ -149,8 +149,9 @@ static __noinline bool file_of(const struct rpc_task *task, struct rpc_file_key 
 		 (directory ? 0 : rpc_nfs_inode);
 	inode = inode_of_handle(handle);
 	dentry = dentry_of(inode);
-	if (directory && !dentry) {
-		handle = 0; /* the inode is being evicted and returns its delegation */
+	if (directory ? !dentry : !inode) {
+		/* The inode is being evicted, or a server's copy is committed: that has the arguments alone. */
+		handle = 0;
 	} else if (directory && (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFDIR) {
 		dentry = BPF_CORE_READ(dentry, d_parent);
 		handle = (__u64)BPF_CORE_READ(dentry, d_inode) - rpc_nfs_inode;
