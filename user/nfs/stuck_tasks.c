@@ -484,7 +484,7 @@ void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapsh
 	add_upcalls(t, s);
 	if (t->no_room && !t->told_no_room)
 		log_warn(log,
-			 "more than %d tasks sleep in NFS: others are left out, and counted as "
+			 "more than %d tasks hang: others are left out, and counted as "
 			 "xidscope_events_dropped{reason=\"stuck_task\"}",
 			 STUCK_TASKS_MAX);
 	t->told_no_room |= t->no_room;

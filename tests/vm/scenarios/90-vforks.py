@@ -16,5 +16,5 @@ def tasks_in_nfs_are_found_among_a_users_sleepers(folder):
 def tasks_without_room_are_counted_and_said(folder):
     dropped = Metrics(folder / "many.prom").get("events_dropped_total", reason="stuck_task")
     need(dropped >= 44, dropped)
-    need((folder / "agent.log").read_text().count("tasks sleep in NFS") == 1, "the message")
+    need((folder / "agent.log").read_text().count("tasks hang: ") == 1, "the message")
     return f"{dropped} at looks"
