@@ -10,8 +10,8 @@
  *   GETATTR, whose file is open or known, and ops of the client itself.
  * - Is one enough? Yes if data are lost: the kernel reports a failed WRITE once, to whom closes or syncs the file, and few
  *   programs look. Yes if the server does not give a lock back. Others must be FEW, and COMMON among the op's calls or among
- *   those of one mount or owner: one ESTALE is a file that another client removed. So must an error that is neither in the
- *   table nor ordinary. An expired ticket and a WRITE need not be COMMON, because other users' calls go on.
+ *   those of one mount or owner: one ESTALE is a file that another client removed. So must a call, also a WRITE, whose error is
+ *   not in the table and not ordinary. An expired ticket and a WRITE with an unnamed error need not be COMMON: others go on.
  * - Is it counted elsewhere? Waits (NFS4ERR_DELAY, EJUKEBOX) are.
  * - Is it the answer to a question? A lock that FREE_STATEID gives back may be gone with the file's CLOSE.
  *
