@@ -996,6 +996,9 @@ TEST(fallen_off_the_bus_is_printed_twice)
 #define LOCKUP_12 "watchdog: BUG: soft lockup - CPU#12 stuck for 22s! [x:9]\n"
 #define TASK_12 "CPU: 12 UID: 0 PID: 9 Comm: x Kdump: loaded Tainted: P\n"
 #define TASK_3 "CPU: 3 UID: 0 PID: 4711 Comm: cuda Tainted: P\n"
+#define HUNG_TASK                                             \
+	"INFO: task a:9 blocked for more than 122 seconds.\n" \
+	" schedule+0x1/0x2\n nfs_x+0x1/0x2 [nfs]\n"
 #define END "---[ end trace 0000000000000000 ]---\n"
 
 /* Reads the report line by line, of which "@T4711 " may begin each. Returns "kind device: about" of each event. */
@@ -1153,6 +1156,15 @@ TEST(a_report_of_many_lines_is_one_event_with_its_module)
 		  "INFO: task a b:9 blocked for more than 122 seconds.\n"
 		  " schedule+0x1/0x2\n nfs_x+0x1/0x2 [nfs]\n",
 		  "gpu_hang nvidia_uvm: pt_data:w/4711 in uvm_x; hung_task : a b/9 in nfs_x" },
+		/* what follows that: stacks of other CPUs, another's warning, the panic of who has found it */
+		{ "INFO: task a:9 blocked for more than 122 seconds.\n schedule+0x1/0x2\n"
+		  "NMI backtrace for cpu 3\n" TASK_3 " uvm_x+0x1/0x2 [nvidia_uvm]\n",
+		  "hung_task : a/9" },
+		{ HUNG_TASK "WARNING: CPU: 3 PID: 71 at x.c:1 uvm_x+0x1/0x2 [nvidia_uvm]\n"
+			    "RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\n",
+		  "hung_task : a/9 in nfs_x; kernel_warning nvidia_uvm: in uvm_x" },
+		{ HUNG_TASK "Kernel panic - not syncing: hung_task: blocked tasks\n" TASK_3,
+		  "hung_task : a/9 in nfs_x; kernel_oops : cuda/4711 on cpu3" },
 		/* long names, and NFS that is built in */
 		{ "BUG: kernel NULL pointer dereference, address: 0\n"
 		  "RIP: 0010:subdeviceCtrlCmdBusGetPcieSupportedGpuAtomics_IMPL+0x1/0x2 [nvidia]\n",
@@ -1167,6 +1179,29 @@ TEST(a_report_of_many_lines_is_one_event_with_its_module)
 
 	for (size_t i = 0; i < COUNT(cases); i++)
 		assert_string_equal(report_of(cases[i][0]), cases[i][1]);
+}
+
+static void count_event(void *context, const struct event *event)
+{
+	(void)event;
+	++*(int *)context;
+}
+
+/* Later looks say who hangs and when. */
+TEST(a_task_that_hangs_counts_once)
+{
+	double first = 0;
+	int events = 0;
+
+	w->events.handle = count_event;
+	w->events.context = &events;
+	for (int i = 0; i < 3; i++) {
+		fault_events_add_task(&w->events, "nvidia", getpid(), "f", 0, i);
+		first = first ?: counts->kernel_events[0].last;
+	}
+	assert_int_equal(counts->kernel_events[0].count, 1);
+	assert_true(counts->kernel_events[0].last > first);
+	assert_int_equal(events, 1);
 }
 
 TEST(a_task_that_has_ended_has_the_owner_of_its_last_group)

@@ -126,6 +126,8 @@ TEST(a_task_that_hangs_in_the_gpu_driver_is_told_at_each_look)
 	look(1001, formatted("41 40 1000 7 120000000000 0 9 0 0\n%s", stack));
 	look(1040, formatted("41 40 1000 7 159000000000 0 9 0 0\n%s", stack));
 	assert_int_equal(told_count, 2);
+	assert_false(told[0].told);
+	assert_true(told[1].told);
 	assert_string_equal(told[1].function, "os_acquire_rwlock_read");
 	assert_string_equal(told[1].module, "nvidia");
 	assert_int_equal(told[1].since_ns / SECOND, 881);

@@ -133,7 +133,7 @@ void agent_events_stuck(void *context, const struct stuck_task *task, struct spa
 
 	if (!task->client) {
 		fault_observer_hang(a->faults, task->pid, task->module, task->function,
-				    task->since_ns);
+				    task->since_ns, task->told);
 		return;
 	}
 	logged = begin_event(&d, a->log, EVENT_KIND_NFS_STUCK, task->function);

@@ -314,10 +314,10 @@ void fault_observer_gpus(struct fault_observer *g, const char (*gpus)[PCI_ADDRES
 }
 
 void fault_observer_hang(struct fault_observer *g, int pid, const char *module,
-			 const char *function, uint64_t since_ns)
+			 const char *function, uint64_t since_ns, bool again)
 {
 	if (g)
-		fault_events_add_task(&g->events, "gpu_hang", module, pid, function, since_ns);
+		fault_events_add_task(&g->events, module, pid, function, since_ns, again);
 }
 
 bool fault_observer_had_driver(const struct fault_observer *g)

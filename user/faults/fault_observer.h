@@ -47,9 +47,9 @@ void fault_observer_state_lost(struct fault_observer *g);
 void fault_observer_gpus(struct fault_observer *g, const char (*gpus)[PCI_ADDRESS_SIZE],
 			 size_t count);
 
-/* A task hangs in this function of a module of the GPU driver. */
+/* A task hangs in this function of a module of the GPU driver; @again: it still does. */
 void fault_observer_hang(struct fault_observer *g, int pid, const char *module,
-			 const char *function, uint64_t since_ns);
+			 const char *function, uint64_t since_ns, bool again);
 
 /* Whether the GPU driver was loaded in this boot or the last one, as far as is known. @g may be NULL. */
 bool fault_observer_had_driver(const struct fault_observer *g);

@@ -170,8 +170,8 @@ static bool forget_event(struct fault_counts *c, const char *kind, double time)
 	return true;
 }
 
-void faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
-			     const char *device, const char *about, double time)
+struct kernel_event *faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
+					     const char *device, const char *about, double time)
 {
 	struct fault_counts *c = &f->counts;
 	size_t before, same = 0;
@@ -197,6 +197,7 @@ void faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind
 	RAISE(event->last, time);
 	if (about)
 		snprintf(event->about, sizeof(event->about), "%s", about);
+	return event;
 }
 
 void faults_add_unverified(struct faults *f, const char *gpu, unsigned int code)

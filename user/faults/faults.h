@@ -76,9 +76,9 @@ struct faults {
 
 /* Counts one fault; its labels are those of @like. */
 void faults_add(struct faults *f, const struct fault *like, double time);
-/* Counts another failure or event; @about it, for people, or NULL. */
-void faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
-			     const char *device, const char *about, double time);
+/* Counts another failure or event; @about it, for people, or NULL. Returns its entry. */
+struct kernel_event *faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
+					     const char *device, const char *about, double time);
 /* Counts an unproven text: it looks like a fault, but any user can have made it. */
 void faults_add_unverified(struct faults *f, const char *gpu, unsigned int code);
 /* Records evidence that the faults of @gpu ("all": of all) until @time are over, except beyond

@@ -164,7 +164,7 @@ static void tell_spinner(struct spinners *s, struct fault_events *e)
 	if (t->since.of_kernel && !watched)
 		return;
 	snprintf(cpu, sizeof(cpu), "cpu%u", t->cpu);
-	fault_events_add_task(e, "kernel_spin", cpu, t->since.pid, place.function, t->since_ns);
+	fault_events_add_task(e, cpu, t->since.pid, place.function, t->since_ns, false);
 }
 
 static void ask_for_stack(struct spinners *s, struct spinner *t, uint64_t now_ns)

@@ -259,18 +259,18 @@ static bool is_stuck(const struct stuck_task *task, uint64_t now_ns)
 
 /* ---- a look ---- */
 
-/* Reports the task if it is stuck and, in NFS, was not reported before. */
+/* Reports the task if it is stuck; in NFS, once. */
 static void report_task(const struct stuck_tasks *t, const struct snapshot *s,
 			struct stuck_task *task, struct span stack)
 {
 	const struct nfs_mount *mount = mount_of(&s->calls, task->device);
 	uint64_t since_ns;
 
-	if (!t->handle || task->told || !is_stuck(task, s->time_ns))
+	if (!t->handle || (task->told && task->client) || !is_stuck(task, s->time_ns))
 		return;
-	task->told = task->client;
 	t->handle(t->context, task, stack, mount ? mount->mountpoint : "",
 		  cause_of(t, task, mount, &since_ns));
+	task->told = true;
 }
 
 void stuck_tasks_begin(struct stuck_tasks *t)

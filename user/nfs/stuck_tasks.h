@@ -31,9 +31,8 @@ struct stuck_task {
 	bool waits_for_lockd; /* that call is lockd's */
 	bool waits_for_lock; /* for the inode lock of a file that it reads or writes */
 	bool waits_for_gssd; /* for credentials */
-	bool told; /* the handler was called */
-	char function
-		[64]; /* the innermost of the NFS client, else of the GPU driver; without one: the innermost */
+	bool told; /* the handler was called before */
+	char function[64]; /* the innermost of the NFS client, else the GPU driver, else all */
 	char module[24]; /* the GPU driver's, of that function */
 };
 

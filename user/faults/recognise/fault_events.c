@@ -222,7 +222,10 @@ void fault_events_add_signal(struct fault_events *e, const struct fault_signal_r
 	const char *device = signal->device ?: "";
 
 	faults_add_kernel_event(e->faults, signal->gpu_driver, signal->kind, device, signal->about,
-				boot_seconds(&e->clocks, signal->time_ns));
+				boot_seconds(&e->clocks, signal->time_ns))
+		->count -= signal->again;
+	if (signal->again)
+		return;
 	SET(event.name, signal->kind);
 	SET(event.device, device);
 	SET(event.severity, signal->severity ?: "");

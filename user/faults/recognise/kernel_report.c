@@ -8,11 +8,11 @@
  *	 uvm_gpu_release+0x10/0x20 [nvidia_uvm]					called by, of which "? f+0x1/0x2" is a guess
  *	---[ end trace 0000000000000000 ]---					ends it, but not all
  *
- * It is one event, with the module that failed: that of RIP, or else the first on the stack. Of a CPU that is stuck, and of a task
- * that hangs, it is the first function of NFS or of the GPU driver that counts, because it spins or waits on behalf of that. The stacks of other CPUs, which
- * may follow, do not count. A report is handed out at its end, with the next one, or 1.5 s after its last line. Its task is
- * looked up when its line is read. An oops kills the task: then bpf/spinning.bpf.c has kept its group. The event's text is the
- * first line and "cuda-EvtHandlr/4711 of job 71 on cpu3 in uvm_hmm_unregister_gpu". */
+ * It is one event, with the module that failed: that of RIP, or else the first on the stack. Of a CPU that is stuck, and of a
+ * task that hangs, it is the first function of NFS or of the GPU driver that counts, because it spins or waits on behalf of
+ * that. The stacks of other CPUs, which may follow, do not count. A report is handed out at its end, with the next one, or 1.5 s
+ * after its last line. Its task is looked up when its line is read. An oops kills the task: then bpf/spinning.bpf.c has kept its
+ * group. The event's text is the first line and "cuda-EvtHandlr/4711 of job 71 on cpu3 in uvm_hmm_unregister_gpu". */
 #include "base/cgroup.h"
 #include "base/process.h"
 #include "base/safe_text.h"
@@ -84,11 +84,12 @@ static void hand_out(struct fault_events *e, const struct kernel_report *r)
 					      .device = r->stuck ? r->cpu : place->module,
 					      .about = about,
 					      .time_ns = r->time_ns,
+					      .again = r->again,
 					      .pid = r->pid,
 					      .comm = r->comm,
 					      .text = text };
 
-	if (!strcmp(r->kind, "hung_task") && !strncmp(r->watched.module, "nvidia", 6)) {
+	if (r->hangs && !strncmp(r->watched.module, "nvidia", 6)) {
 		signal.kind = "gpu_hang";
 		signal.device = r->watched.module;
 	}
@@ -97,19 +98,21 @@ static void hand_out(struct fault_events *e, const struct kernel_report *r)
 	fault_events_add_signal(e, &signal);
 }
 
-void fault_events_add_task(struct fault_events *e, const char *kind, const char *device, int pid,
-			   const char *function, uint64_t since_ns)
+void fault_events_add_task(struct fault_events *e, const char *device, int pid,
+			   const char *function, uint64_t since_ns, bool again)
 {
 	uint64_t now_ns = monotonic_ns();
-	struct kernel_report r = { .kind = kind, .time_ns = now_ns, .stuck = true, .pid = pid };
+	bool runs = !strncmp(device, "cpu", 3);
+	struct kernel_report r = { .time_ns = now_ns, .stuck = true, .again = again, .pid = pid };
 
+	r.kind = runs ? "kernel_spin" : "gpu_hang";
 	SET_WORD(r.cpu, device);
 	SET_WORD(r.top.function, function);
 	process_first_line(pid, now_ns, "comm", r.comm, sizeof(r.comm));
 	task_owner(r.owner, sizeof(r.owner), pid, now_ns, NULL);
 	snprintf(r.text, sizeof(r.text), "a task has %s for %d s on %s",
-		 strcmp(kind, "gpu_hang") ? "run in the kernel" : "hung",
-		 (int)((now_ns - since_ns) / 1000000000), device);
+		 runs ? "run in the kernel" : "hung", (int)((now_ns - since_ns) / 1000000000),
+		 device);
 	hand_out(e, &r);
 }
 
@@ -151,11 +154,11 @@ static bool is_of_other_caller(const struct kernel_report *r, const struct kerne
 	return *r->caller && line->caller && strcmp(r->caller, line->caller) != 0;
 }
 
-/* Whether the line is the panic to which the report has led, which makes it an oops. It may come behind its end. */
+/* Whether the line is the panic to which the report, but not of a task that hangs, has led: an oops. It may come behind its end. */
 static bool is_its_panic(struct kernel_report *r, const struct kernel_line *line, uint64_t time_ns)
 {
 	if (strncmp(line->text, "Kernel panic", 12) != 0 || !(r->kind || r->ended) ||
-	    time_ns > r->last_ns + REPORT_NS || is_of_other_caller(r, line))
+	    time_ns > r->last_ns + REPORT_NS || is_of_other_caller(r, line) || r->hangs)
 		return false;
 	r->kind = r->kind ? line->name : NULL;
 	r->stuck = false;
@@ -170,10 +173,9 @@ void kernel_report_begin(struct fault_events *e, const struct kernel_line *line,
 
 	if (is_its_panic(r, line, time_ns))
 		return;
-	/* Printing from an interrupt may cause a warning, in the middle of the report. */
-	if (begins && r->stuck && !strcmp(line->name, "kernel_warning"))
+	/* Printing from an interrupt may cause a warning, in the middle of the report. One of a task that hangs has no RIP. */
+	if (begins && r->stuck && !*r->first.module && !strcmp(line->name, "kernel_warning"))
 		return;
-
 	if (begins && !stuck && !r->stuck) {
 		bool graver = gravity(line->name) > gravity(r->kind);
 
@@ -186,6 +188,7 @@ void kernel_report_begin(struct fault_events *e, const struct kernel_line *line,
 					.time_ns = time_ns,
 					.last_ns = time_ns,
 					.stuck = stuck,
+					.hangs = !strcmp(line->name, "hung_task"),
 					.pid = -1 };
 	if (stuck)
 		SET_WORD(begun.cpu, line->device);
@@ -254,8 +257,9 @@ void kernel_report_add(struct fault_events *e, const struct kernel_line *line, u
 	r->last_ns = time_ns;
 	if (is_aside(r, line, task))
 		return;
+	/* Of a task that hangs there is no such line: the stacks of all CPUs may follow. */
 	if (line->kind == KERNEL_LINE_REPORT_ENDS ||
-	    (task && *r->cpu && strcmp(r->cpu, line->device) != 0)) {
+	    (task && (r->hangs || (*r->cpu && strcmp(r->cpu, line->device) != 0)))) {
 		kernel_report_end(e);
 		return;
 	}

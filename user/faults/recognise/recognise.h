@@ -115,7 +115,8 @@ struct kernel_report {
 	const char *kind; /* NULL: none */
 	bool ended; /* without a kind: the last one was an oops, or of corrupt memory */
 	uint64_t time_ns, last_ns; /* of its first and last line */
-	bool stuck; /* of a CPU */
+	bool stuck, hangs; /* of a CPU, or of a task that hangs; of that task */
+	bool again; /* as in struct fault_signal_report */
 	char cpu[16], comm[16], owner[64], text[160];
 	char caller[16]; /* as in struct kmsg_record; "": not known */
 	/* A CPU whose report came in the middle. @aside: the lines that come are its; @other_rip: its RIP is still to come. */
@@ -169,6 +170,7 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 /* What happened besides faults, by a tracepoint or a line of the kernel log. */
 struct fault_signal_report {
 	bool gpu_driver; /* a failure of the GPU driver */
+	bool again; /* it has been counted, and lasts: no event */
 	const char *kind; /* static */
 	const char *device; /* NULL or "": none */
 	const char *severity; /* one of an Xid's; NULL: unknown */
@@ -207,9 +209,9 @@ void fault_events_add_recovery(struct fault_events *e, const char *gpu, const ch
  * one of @dead, see struct fault_events. */
 void task_owner(char *owner, size_t size, int pid, uint64_t time_ns, const struct dead_task *dead);
 
-/* Adds an event @kind of the task @pid, which has been in @function (may be "") of the kernel since then. */
-void fault_events_add_task(struct fault_events *e, const char *kind, const char *device, int pid,
-			   const char *function, uint64_t since_ns);
+/* Adds an event of the task @pid, in @function (or ""), which has run on the CPU @device or hung in that module. @again: it lasts. */
+void fault_events_add_task(struct fault_events *e, const char *device, int pid,
+			   const char *function, uint64_t since_ns, bool again);
 
 /* Sets the place. NFS that is built in has the name of its module. */
 void kernel_place_set(struct kernel_place *place, struct span function, struct span module);
