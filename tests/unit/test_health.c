@@ -455,6 +455,17 @@ TEST(only_failures_of_the_driver_count_and_only_the_drivers)
 	}
 }
 
+/* Until 4.19 the line is of the device with the error. */
+TEST(the_device_that_does_not_recover_is_a_port_or_the_gpu)
+{
+	add_driver_error("pcie_unrecovered", NOW - 10);
+	assert_only(HEALTH_DRIVER_WARNING, HEALTH_WARN);
+	assert_has(report.findings[0].reason, "PCIe port " GPU);
+	snapshot_gpu(&s.faults, GPU);
+	assert_only(HEALTH_DRIVER_WARNING, HEALTH_WARN);
+	assert_int_equal(strncmp(report.findings[0].reason, "GPU " GPU, strlen("GPU " GPU)), 0);
+}
+
 TEST(other_messages_of_the_driver_have_rules_of_their_own)
 {
 	add_event(true, "reset_required", "", NOW - 10);

@@ -200,8 +200,8 @@ static struct known_fault known_of_fault(const struct health_evaluation *e, cons
 }
 
 /* Writes the texts of a finding: @number of @unit of a fault. */
-static void describe(struct health_finding *to, const struct known_fault *k, uint64_t number,
-		     const char *unit)
+static void describe(const struct health_evaluation *e, struct health_finding *to,
+		     const struct known_fault *k, uint64_t number, const char *unit)
 {
 	const char *name = FAULT_NAME(k->kind, k->what), *device = *k->device ? k->device : "all";
 	bool nvswitch = !strcmp(k->kind, "sxid") || !strncmp(device, "nvidia-nvswitch", 15);
@@ -218,9 +218,9 @@ static void describe(struct health_finding *to, const struct known_fault *k, uin
 	if (k->last > 0)
 		snprintf(when, sizeof(when), ", last %s", UTC_TIME(k->last));
 	SET(to->reason, "%s %s: %s%s (%s) %" PRIu64 " %s%s. %s",
-	    nvswitch                             ? "NVSwitch" :
-	    !strcmp(k->what, "pcie_unrecovered") ? "PCIe port" :
-						   "GPU",
+	    nvswitch                                                            ? "NVSwitch" :
+	    !strcmp(k->what, "pcie_unrecovered") && !*gpu_of(e->s, device)->gpu ? "PCIe port" :
+										  "GPU",
 	    device, !strcmp(k->kind, "gpu_driver_error") ? "driver error " : "", name,
 	    *k->meaning ? k->meaning : k->severity, number, unit, when, k->advice);
 }
@@ -277,7 +277,7 @@ static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 		to = add_finding(e, rule, standing);
 		to->nvswitch = f->nvswitch;
 		to->code = f->code;
-		describe(to, &known, number,
+		describe(e, to, &known, number,
 			 rule == HEALTH_XID_REPEAT ? "recent incidents" :
 			 *r->unit                  ? "times" :
 						     times(number));
@@ -385,7 +385,8 @@ static void find_driver_messages(struct health_evaluation *e, enum health_rule_i
 		standing = message_standing(e, m, v);
 		known = known_of_message(m, v);
 		if (is_wanted(e, standing))
-			describe(add_finding(e, rule, standing), &known, v->count, times(v->count));
+			describe(e, add_finding(e, rule, standing), &known, v->count,
+				 times(v->count));
 	}
 }
 

@@ -9,6 +9,7 @@
 
 /* The line "fallen off the bus" repeats an Xid 79 just before it, "rm_init_adapter failed" the line RmInitAdapter. */
 #define FOLLOWS_SECONDS 60.0
+#define UNRECOVERED_SECONDS 180.0 /* A port waits a minute and more for a GPU that it has reset. */
 
 /* The GPU's system processor (GSP) misses heartbeats on GPUs that work: on some laptops two every few minutes. It has
  * stopped if it goes on missing them for longer than any recovery takes. Lines that do not number the GPU may be of several. */
@@ -330,7 +331,7 @@ static bool is_left_out(const struct fault_events *e, const struct kernel_line *
 	double since = time - FOLLOWS_SECONDS;
 
 	if (!strcmp(line->name, "pcie_unrecovered"))
-		return !e->unrecovered || e->unrecovered < since;
+		return !e->unrecovered || e->unrecovered < time - UNRECOVERED_SECONDS;
 	if (line->follows_itself)
 		return ARRAY_FIND(v, c->kernel_events, c->kernel_event_count,
 				  v->gpu_driver && v->last > since &&
