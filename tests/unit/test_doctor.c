@@ -292,6 +292,11 @@ TEST(what_was_tried_and_refused_is_not_ok)
 	/* A filter of system calls may say that there is no bpf(). */
 	assert_false(report_tried("6.1.0-test", -ENOSYS, false));
 	expect_levels("missing permission");
+	/* Or the kernel has none. */
+	assert_int_equal(rename("sys/fs/bpf", "sys/fs/none"), 0);
+	assert_false(report_tried("6.1.0-test", -ENOSYS, false));
+	expect_levels("missing bpf, ok permission");
+	assert_int_equal(rename("sys/fs/none", "sys/fs/bpf"), 0);
 	assert_false(report_tried("6.1.0-test", -EPERM, false));
 	expect_levels("missing permission, missing module_types, note owners, missing authority");
 	assert_has_all(text, "source   mountstats: ", "fix: run it outside of user namespaces",

@@ -109,7 +109,7 @@ void rpc_offer_add_refusal(struct rpc_offer *f, int error)
 	if (strstr(bpf_reason(error), "lockdown"))
 		f->lockdown = LOCKDOWN_CONFIDENTIALITY;
 	else
-		f->refused = error == EPERM || error == ENOSYS; /* of a filter of system calls */
+		f->refused = error == EPERM || (error == ENOSYS && f->bpf); /* by a filter */
 }
 
 static void read_types_file(struct rpc_offer *f, const char *root, const char *path)
