@@ -303,6 +303,7 @@ done <<-"END"
 	[五 1月  2 03:04:@S 2026] [   T12] @T|[Do Xyz  2 03:04:@S 2026] [   T12] @T
 	1月 02 03:04:@S n1 kernel: @T|1月 02 03:04:@S n1 app: @T
 	Jan  2 03:04:@S n1 kernel: @T|Xyz 02 03:04:@S n1 kernel: @T
+	10 02 03:04:@S n1 kernel: @T|
 	Okt 02 03:04:@S n1 kernel: @T|Okt 02 03:04:@S n1 app: @T
 	déc. 02 03:04:@S n1 kernel: @T|Jan  2 03:04:@S kern.example.org su kernel: @T
 	    Mär 02 03:04:@S n1 kernel: @T|    Mär 02 03:04:@S n1 app: @T

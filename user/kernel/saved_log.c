@@ -86,7 +86,7 @@ static const char *read_local_time(const char *text, struct tm *tm)
 
 	text += *text == '[' ? strcspn(text, " ") : 0;
 	sscanf(text, " %15[^ :] %2d%*[ ]%n", month + 1, &tm->tm_mday, &end);
-	known = strstr(months, strcat(month, " "));
+	known = span_digit(month[1]) < 10 ? NULL : strstr(months, strcat(month, " "));
 	tm->tm_mon = (atoi(known ? known + strlen(month) : month) % 100 ?: -1200) - 1;
 	return end ? strptime(text + end, "%H:%M:%S", tm) : NULL;
 }
