@@ -51,8 +51,7 @@ struct options {
 	double duration; /* seconds; 0: until stopped */
 	enum metrics_format format;
 	enum metric_detail detail;
-	unsigned int
-		source; /* that alone may be used: an enum rpc_source; RPC_SOURCE_NONE: the best */
+	unsigned int source; /* alone may be used: an enum rpc_source; RPC_SOURCE_NONE: the best */
 	const char *sunrpc_btf; /* file with the types of sunrpc; NULL: none */
 	int owners; /* whether calls are counted by owner */
 	const char *owner_env; /* variables that name owners; NULL: none */

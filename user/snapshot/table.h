@@ -48,12 +48,14 @@ static inline size_t field_numbers(const struct field *f)
 
 /* A row of a table of fields; its type is that of the member, or of the elements of an array. */
 #define ROW(of, role, member, ...) ROW_AS(TYPE(MEMBER(of, member)), of, role, member, ##__VA_ARGS__)
-#define ROW_AS(type_, of, role_, member, ...)                                               \
-	{                                                                                   \
-		.name = #member, .offset = offsetof(struct of, member),                     \
-		.size = sizeof(MEMBER(of, member)), .type = (type_), .role = FIELD_##role_, \
-		##__VA_ARGS__                                                               \
+#define ROW_AS(type_, of, role_, member, ...)                                            \
+	{                                                                                \
+		.name = #member, .offset = offsetof(struct of, member),                  \
+		.size = sizeof(MEMBER(of, member)) + NO_PART(type_, MEMBER(of, member)), \
+		.type = (type_), .role = FIELD_##role_, ##__VA_ARGS__                    \
 	}
+/* 0; it does not compile if the member is no FIELD_U64 but taken for one. */
+#define NO_PART(type, x) (0 * sizeof(char[(type) != FIELD_U64 || sizeof(x) % 8 == 0 ? 1 : -1]))
 #define MEMBER(of, member) (((struct of *)NULL)->member)
 #define TYPE(x) \
 	_Generic((x),                                      \
