@@ -168,10 +168,11 @@ const char *bpf_advice(int error)
 	if (strstr(bpf_reason(error), "lockdown"))
 		return "boot with lockdown=integrity, or without lockdown";
 	switch (error) {
-	case EPERM:
 	case ENOSYS: /* of a filter of system calls, if the kernel has made the folder of bpf() */
-		if (error == ENOSYS && access("/sys/fs/bpf", F_OK) && errno == ENOENT)
+		if (access("/sys/fs/bpf", F_OK) && errno == ENOENT)
 			return "boot a kernel with CONFIG_BPF_SYSCALL=y";
+		/* fall through */
+	case EPERM:
 		return "run it as root (in a container: privileged), and check that "
 		       "/sys/kernel/security/lockdown is not 'confidentiality'";
 	case ENOMEM:
