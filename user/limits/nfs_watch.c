@@ -295,7 +295,14 @@ static void count_closings(const struct watching *n)
 	}
 }
 
-/* The span of the connection that has one first stands for all of its server. */
+/* The connection whose closings have begun a span, which stands for all of the server; NULL: none has. */
+static struct nfs_watch_entry *shown_closings(const struct nfs_watch *w, const char *server)
+{
+	return ARRAY_FIND(x, w->entries, w->count,
+			  x->watch == WATCH_CLOSED && x->span.name &&
+				  !strcmp(x->span.server, server));
+}
+
 static void add_closings(const struct watching *n)
 {
 	const struct nfs_watch *w = n->w;
@@ -310,8 +317,7 @@ static void add_closings(const struct watching *n)
 		if (e->watch != WATCH_CLOSED || e->closings < CLOSINGS ||
 		    e->span.last_ns != n->d->end->time_ns)
 			continue;
-		shown = ARRAY_FIND(x, w->entries, w->count, x->watch == WATCH_CLOSED && x->span.name && !strcmp(x->span.server, server)) ?:
-				e;
+		shown = shown_closings(w, server) ?: e;
 		ARRAY_EACH(x, w->entries, w->count)
 			closed += x->watch == WATCH_CLOSED && x->closings >= CLOSINGS &&
 				  !strcmp(x->span.server, server);
