@@ -212,8 +212,6 @@ claim "the variant with least privileges: of the hooks the kernel log alone is m
 xid 0000:c2:00.0 31 1 && within 60 counted "$(($(<load.out) + 1))" c2:00.0 31
 claim "it counts an Xid"
 kubectl delete -f manifests/least-privilege.yaml && within 60 no_file
-# shellcheck source=/dev/null
-. "$here/scraped.sh"
 within 120 left_none &&
 	sed 's/^\( *- \)2m$/\130s/; s/initialDelaySeconds: 60/initialDelaySeconds: 90/; s/periodSeconds: 60/periodSeconds: 5/' manifests/xidscope.yaml |
 	kubectl apply -f - && started && within 60 unattached "" && counted "$(($(<load.out) + 1))" c2:00.0 31
@@ -223,6 +221,12 @@ node 'pkill -STOP -xo xidscope'
 restarted() { [[ $(restarts) == [1-9]*" true" && $(restarts) != "$was" ]]; }
 within 240 restarted && x get events | grep 'Liveness probe failed' && within 60 counted "$(($(<load.out) + 1))" c2:00.0 31
 claim "an agent that is stopped is restarted, and goes on from its counts (with shorter times of the probe)"
+
+kubectl delete -f manifests/xidscope.yaml && within 120 no_file
+# shellcheck source=/dev/null
+. "$here/scraped.sh"
+within 120 left_none && kubectl apply -f manifests/xidscope.yaml && started
+claim "and back: the base starts on the rebooted node"
 
 same() { traces >after && diff before after; }
 kubectl delete namespace monitoring && kubectl delete pod train --grace-period=1 && kubectl delete daemonset node-exporter
