@@ -73,8 +73,8 @@ TEST(runs_and_misses_of_programs_are_counted)
 			struct bpf_link *second, *third;
 		} links;
 	} skeleton = { .progs = { program_at(1), program_at(2) } };
-	static const struct bpf_hook table[] = { BPF_HOOK("a", skeleton, second, 0),
-						 BPF_HOOK("b", skeleton, third, 0) };
+	static const struct bpf_hook table[] = { BPF_HOOK("a", skeleton, second, 0, 0),
+						 BPF_HOOK("b", skeleton, third, 0, 0) };
 	struct bpf_hooks hooks = { .table = table, .count = COUNT(table), .skeleton = &skeleton };
 	static const uint64_t misses[] = { 321, 301, 21,
 					   1 }; /* by the hooks that are excepted, bits */

@@ -78,6 +78,21 @@ static void assert_complete(uint64_t calls, uint64_t waited)
 	assert_int_equal(op.phase[SLOT].bucket[0], calls - waited);
 }
 
+static void assert_facts(int first, const char *array, const char *const *names, int count)
+{
+	for (int i = 0; i < count; i++)
+		assert_printed(rpc_fact_names[first + i], "%s.%s", array, names[i]);
+}
+
+TEST(facts_of_an_array_are_in_the_order_of_its_enum)
+{
+	assert_facts(RPC_FACT_PHASE, "phase", rpc_phase_names, RPC_PHASES);
+	assert_facts(RPC_FACT_SATURATED, "saturated", rpc_limit_names, RPC_LIMITS);
+	assert_facts(RPC_FACT_DEPTH, "depth", rpc_queue_names, RPC_QUEUES);
+	assert_facts(RPC_FACT_DEPTH_MAX, "depth_max", rpc_queue_names, RPC_QUEUES);
+	assert_facts(RPC_FACT_OLDEST, "oldest", rpc_queue_names, RPC_QUEUES);
+}
+
 TEST(calls_that_did_not_wait_are_in_the_first_bucket)
 {
 	assert_complete(0, 0);

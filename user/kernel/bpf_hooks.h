@@ -14,12 +14,13 @@ struct bpf_hook {
 	size_t program; /* this and link: offsets in the generated skeleton */
 	size_t link;
 	unsigned int needs; /* this hook is attached only with these (bits) */
+	unsigned int facts; /* the caller's set of what it does not know without this hook */
 };
 
-#define BPF_HOOK(name, skeleton, function, needs)                           \
-	{                                                                   \
-		name, #function, offsetof(struct skeleton, progs.function), \
-			offsetof(struct skeleton, links.function), needs    \
+#define BPF_HOOK(name, skeleton, function, needs, facts)                        \
+	{                                                                       \
+		name, #function, offsetof(struct skeleton, progs.function),     \
+			offsetof(struct skeleton, links.function), needs, facts \
 	}
 
 /* All hooks of one skeleton. Sets of hooks are bits: 1u << index into the table. */

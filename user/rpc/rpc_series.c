@@ -291,8 +291,11 @@ void rpc_drops_add(struct snapshot *s, const __u64 *dropped)
 		snapshot_drop(&s->self, drop_names[i], dropped[i]);
 }
 
-uint64_t rpc_cost_add(struct snapshot *s, const struct bpf_hooks *h, unsigned int except)
+uint64_t rpc_hooks_add(struct snapshot *s, const struct bpf_hooks *h, unsigned int except)
 {
+	for (size_t i = 0; i < h->count; i++)
+		if (!bpf_hook_attached(h, i))
+			s->calls.unknown |= rpc_facts(h->table[i].facts);
 	s->self.map_bytes += h->memory.maps;
 	s->self.program_bytes += h->memory.programs;
 	return bpf_hooks_count(h, except, snapshot_program, &s->self);

@@ -77,8 +77,9 @@ uint64_t rpc_monotonic(uint64_t *maximum, uint64_t value);
 /* Adds what was dropped, by reason (of RPC_DROPS), to @s. */
 void rpc_drops_add(struct snapshot *s, const __u64 *dropped);
 
-/* Adds the memory and the runs of the loaded programs to @s. Returns how often the kernel skipped one, except those of the hooks @except. */
-uint64_t rpc_cost_add(struct snapshot *s, const struct bpf_hooks *h, unsigned int except);
+/* Adds to @s which facts are unknown without the hooks that are not attached, and the memory and the runs of the loaded programs.
+ * Returns how often the kernel skipped one, except those of the hooks @except. */
+uint64_t rpc_hooks_add(struct snapshot *s, const struct bpf_hooks *h, unsigned int except);
 
 /* Writes the name of @status (tk_status, negative) to @name of @size bytes: an errno ("EIO"), one of the kernel's
  * internal ones ("EJUKEBOX"), an NFSv4 error ("NFS4ERR_DELAY", RFC 8881 section 15.1), or the number. */

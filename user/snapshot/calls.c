@@ -67,6 +67,12 @@ enum rpc_kind rpc_kind_of(const char *op)
 								 RPC_KIND_METADATA;
 }
 
+const char *const rpc_fact_names[RPC_FACTS] = {
+#define TABLE_ROW(fact, name, sets) name,
+#include "facts.inc"
+#undef TABLE_ROW
+};
+
 uint64_t rpc_facts(enum fact_set set)
 {
 	static const uint8_t sets[RPC_FACTS] = {

@@ -103,33 +103,21 @@ enum rpc_source {
 
 extern const char *const rpc_source_names[RPC_SOURCES];
 
-/* What a source measures. A figure that is not measured is 0 here, and sinks omit it, because unknown is not 0. */
+/* What a source measures. A figure that is not measured is 0 here, and sinks omit it, because unknown is not 0. Without
+ * RPC_FACT_DISTRIBUTION only the number and the sum of calls are known, and all calls of a histogram are in its last bucket. */
 enum rpc_fact {
-	/* The durations of single calls. Without it only their number and sum are known, and all calls of a histogram are in
-	 * its last bucket. */
-	RPC_FACT_DISTRIBUTION,
-	RPC_FACT_SENT_BYTES,
-	RPC_FACT_RECEIVED_BYTES,
-	RPC_FACT_RETRANSMITS,
-	RPC_FACT_TIMEOUTS,
-	RPC_FACT_DISCONNECTS,
-	RPC_FACT_CONNECTS,
-	RPC_FACT_REPLIES,
-	RPC_FACT_SLOTS_MAX,
-	RPC_FACT_SLOTS_ALLOCATED,
-	RPC_FACT_SLOTS_IN_FLIGHT,
-	RPC_FACT_CREDENTIALS,
-	RPC_FACT_SESSION_SLOTS,
-	RPC_FACT_DRAINING,
-	RPC_FACT_MOUNTS, /* calls by mount */
-	RPC_FACT_OWNERS, /* calls by owner */
-	RPC_FACT_PHASE, /* + enum rpc_phase */
-	RPC_FACT_SATURATED = RPC_FACT_PHASE + RPC_PHASES, /* + enum rpc_limit */
-	RPC_FACT_DEPTH = RPC_FACT_SATURATED + RPC_LIMITS, /* + enum rpc_queue */
-	RPC_FACT_DEPTH_MAX = RPC_FACT_DEPTH + RPC_QUEUES, /* likewise */
-	RPC_FACT_OLDEST = RPC_FACT_DEPTH_MAX + RPC_QUEUES, /* likewise */
-	RPC_FACTS = RPC_FACT_OLDEST + RPC_QUEUES,
+#define TABLE_ROW(fact, ...) RPC_FACT_##fact,
+#include "facts.inc"
+#undef TABLE_ROW
+	RPC_FACTS,
+	RPC_FACT_PHASE = RPC_FACT_PHASE_SESSION, /* + enum rpc_phase */
+	RPC_FACT_SATURATED = RPC_FACT_SATURATED_SLOT, /* + enum rpc_limit */
+	RPC_FACT_DEPTH = RPC_FACT_DEPTH_SLOT, /* + enum rpc_queue */
+	RPC_FACT_DEPTH_MAX = RPC_FACT_DEPTH_MAX_SLOT, /* likewise */
+	RPC_FACT_OLDEST = RPC_FACT_OLDEST_SLOT, /* likewise */
 };
+
+extern const char *const rpc_fact_names[RPC_FACTS];
 
 #define RPC_FACT_BIT(fact) ((uint64_t)1 << (fact))
 #define RPC_ALL_FACTS (RPC_FACT_BIT(RPC_FACTS) - 1)
@@ -139,7 +127,11 @@ enum fact_set {
 	FACTS_MOUNTSTATS = 1, /* the source mountstats measures them */
 	FACTS_REST = 2, /* the source tracepoints takes them from there */
 	FACTS_NO_EVENT = 4, /* the source tracepoints never measures them */
-	FACTS_WAITS = 8, /* only events of waiting tasks show them */
+	FACTS_WAITS = 8, /* only hooks on waiting tasks show them; and so on */
+	FACTS_DISCONNECT = 16,
+	FACTS_CLIENT = 32, /* only in the source btf */
+	FACTS_OWNER = 64,
+	FACTS_TRANSMIT = 128, /* only in the source tracepoints */
 };
 uint64_t rpc_facts(enum fact_set set);
 

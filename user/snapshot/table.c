@@ -14,12 +14,6 @@ static const char *const slot_setting_names[SLOT_SETTINGS] = {
 
 static const char *const gap_names[] = { "count", "sum", "squares" };
 
-static const char *const fact_names[RPC_FACTS] = {
-#define TABLE_ROW(fact, name, sets) [RPC_FACT_##fact] = name,
-#include "facts.inc"
-#undef TABLE_ROW
-};
-
 /* ---- the rows. clang-format off: a row a line ---- */
 /* clang-format off */
 static const struct field snapshot_fields[] = {
@@ -28,7 +22,7 @@ static const struct field snapshot_fields[] = {
 	ROW_AS(FIELD_CHOICE, snapshot, DETAIL, calls.source, NAMES(rpc_source_names)),
 	ROW(snapshot, DETAIL, calls.source_number),
 	ROW(snapshot, DETAIL, calls.rpc_missing),
-	ROW_AS(FIELD_SET, snapshot, DETAIL, calls.unknown, NAMES(fact_names)),
+	ROW_AS(FIELD_SET, snapshot, DETAIL, calls.unknown, NAMES(rpc_fact_names)),
 	ROW(snapshot, GAUGE, calls.slots_wanted, NAMES(slot_setting_names)),
 	ROW(snapshot, DETAIL, faults.gpu_watched),
 	ROW(snapshot, DETAIL, self.rpc_hook_count),

@@ -48,7 +48,7 @@ struct btf_state {
 #define WAIT_HOOKS (BIT(HOOK_RPC_TASK_WAKEUP) | BIT(HOOK_RPC_TASK_SLEEP))
 
 static const struct bpf_hook table[HOOKS] = {
-#define TABLE_ROW(hook, function, needs) BPF_HOOK(#function, rpc_bpf, function, needs),
+#define TABLE_ROW(hook, function, ...) BPF_HOOK(#function, rpc_bpf, function, __VA_ARGS__),
 #include "btf_hooks.inc"
 #undef TABLE_ROW
 };
@@ -431,25 +431,6 @@ static void missing_hooks(struct snapshot *s)
 			snapshot_hook(&s->self, table[i].name, false);
 }
 
-static uint64_t unknown_facts(const struct btf_state *b)
-{
-	uint64_t unknown = 0;
-
-	if (!bpf_hook_attached(&b->hooks, HOOK_RPC_TASK_SLEEP))
-		unknown |= rpc_facts(FACTS_WAITS);
-	if (!b->bpf->bss->rpc_session_state_offset)
-		unknown |= RPC_FACT_BIT(RPC_FACT_DRAINING);
-	if (!bpf_hook_attached(&b->hooks, HOOK_XPRT_DISCONNECT_DONE))
-		unknown |= RPC_FACT_BIT(RPC_FACT_DISCONNECTS);
-	/* Without it, calls of a client that has the number of an earlier one would count for that one's mount. */
-	if (!bpf_hook_attached(&b->hooks, HOOK_RPC_CLNT_NEW))
-		unknown |= RPC_FACT_BIT(RPC_FACT_MOUNTS);
-	if (!bpf_hook_attached(&b->hooks, HOOK_OWNER_EXITS) ||
-	    !bpf_hook_attached(&b->hooks, HOOK_OWNER_MOVES))
-		unknown |= RPC_FACT_BIT(RPC_FACT_OWNERS);
-	return unknown;
-}
-
 static int read_state(void *state, struct snapshot *s, struct client_list *clients)
 {
 	struct btf_state *b = state;
@@ -465,8 +446,9 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	if (b->record_at_release)
 		except = BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_RPC_STATS_LATENCY_AGAIN) |
 			 BIT(HOOK_OWNER_EXITS);
-	snapshot_drop(&s->self, "rpc_recursion", rpc_cost_add(s, &b->hooks, except));
-	s->calls.unknown |= unknown_facts(b);
+	snapshot_drop(&s->self, "rpc_recursion", rpc_hooks_add(s, &b->hooks, except));
+	if (!b->bpf->bss->rpc_session_state_offset)
+		s->calls.unknown |= RPC_FACT_BIT(RPC_FACT_DRAINING);
 	return btf_maps_read(&b->maps, s, clients);
 }
 

@@ -181,22 +181,6 @@ static int attach_tracepoints(void *state)
 	return err;
 }
 
-static uint64_t unknown_facts(const struct tracepoints_state *t)
-{
-	uint64_t unknown = rpc_facts(FACTS_NO_EVENT);
-
-	if (!bpf_hook_attached(&t->hooks, HOOK_BEGIN))
-		unknown |= RPC_FACT_BIT(RPC_FACT_OWNERS);
-	if (!bpf_hook_attached(&t->hooks, HOOK_SLEEP))
-		unknown |= rpc_facts(FACTS_WAITS);
-	if (!bpf_hook_attached(&t->hooks, HOOK_TRANSMIT))
-		unknown |= RPC_FACT_BIT(RPC_FACT_RETRANSMITS) |
-			   RPC_FACT_BIT(RPC_FACT_OLDEST + RPC_QUEUE_PENDING);
-	if (!bpf_hook_attached(&t->hooks, HOOK_DISCONNECT))
-		unknown |= RPC_FACT_BIT(RPC_FACT_DISCONNECTS);
-	return unknown;
-}
-
 static int read_state(void *state, struct snapshot *s, struct client_list *clients)
 {
 	struct tracepoints_state *t = state;
@@ -208,8 +192,8 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 		if (!(t->hooks.unused & BIT(i)))
 			snapshot_hook(&s->self, table[i].name, bpf_hook_attached(&t->hooks, i));
 	snapshot_drop(&s->self, "rpc_recursion",
-		      t->bpf->bss->rpc_lost + rpc_cost_add(s, &t->hooks, except));
-	s->calls.unknown |= unknown_facts(t);
+		      t->bpf->bss->rpc_lost + rpc_hooks_add(s, &t->hooks, except));
+	s->calls.unknown |= rpc_facts(FACTS_NO_EVENT);
 	err = tracepoint_maps_read(&t->maps, s, clients);
 	if (!err)
 		mountstats_add_rest(t->rest, s, clients);
