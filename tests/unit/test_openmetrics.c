@@ -112,6 +112,12 @@ static void fill(void)
 		t->slots_max = 65536;
 		t->slots_allocated = 64;
 		t->slots_in_flight = 7;
+		server->slowest_rtt_ns = 1000000011;
+		server->draining_ns = 1000000012;
+		server->lock_calls = 13;
+		server->lock_errors = 14;
+		server->lock_ns = 1000000015;
+		strcpy(server->oldest_op, "READ");
 		for (unsigned int q = 0; q < RPC_QUEUES; q++) {
 			for (unsigned int n = 1; n < 300000; n += n) {
 				server->depth[q]
@@ -236,6 +242,18 @@ TEST(a_family_without_samples_is_left_out)
 	assert_int_equal(lines_with("# TYPE "), COUNT(always));
 	for (size_t i = 0; i < COUNT(always); i++)
 		assert_has(text, metrics[always[i]].name);
+}
+
+TEST(each_family_is_written_at_its_level_of_detail)
+{
+	fill();
+	for (int m = 0; m < METRICS; m++) {
+		write_text(metrics[m].least);
+		if (!strstr(text, formatted("# TYPE " METRIC_PREFIX "%s ", metrics[m].name)))
+			fail_msg(
+				"nobody writes %s: do so in openmetrics.c or call_metrics.c, and give fill() a value of it",
+				metrics[m].name);
+	}
 }
 
 /* ---- numbers ---- */
