@@ -2,8 +2,8 @@
 /* libFuzzer entry for the event log: whatever names and texts an event has, its line is JSON of a bounded length. */
 #include <limits.h>
 
+#include "base/safe_text.h"
 #include "fuzz.h"
-#include "base/label.h"
 #include "sinks/event_log.h"
 
 /* Up to the next zero byte. */

@@ -3,8 +3,8 @@
  * What is refused leaves nothing behind. */
 #include <zlib.h>
 
+#include "faults/faults.h"
 #include "fuzz.h"
-#include "faults/fault_state.h"
 #include "snapshot/table.h"
 
 static void require_sound(const struct fault_state *state)

@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fuzz.h"
-#include "faults/recognise/recognise.h"
+#include "base/mountinfo.h"
+#include "base/process.h"
 #include "faults/fault_observer.h"
 #include "faults/gpu_holders.h"
-#include "base/process.h"
-#include "kernel/mounts.h"
+#include "faults/recognise/recognise.h"
+#include "fuzz.h"
 #include "rpc/choice.h"
 
 static char root[] = "/dev/shm/xidscope-fuzz.XXXXXX";

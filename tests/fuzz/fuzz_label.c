@@ -2,10 +2,9 @@
 /* libFuzzer entry for texts made of any bytes: a label, which reads back as the bytes if it is not cut; a label's
  * text in a metrics file; a line and a text for people; a JSON string, which reads back. None has a character that
  * could do harm to a terminal. */
-#include "fuzz.h"
 #include "base/json.h"
-#include "base/label.h"
 #include "base/safe_text.h"
+#include "fuzz.h"
 
 static void require_lengths(const char *bytes, size_t len)
 {

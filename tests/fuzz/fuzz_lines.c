@@ -3,12 +3,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fuzz.h"
-#include "base/fields.h"
-#include "base/json_reader.h"
+#include "base/json.h"
 #include "base/pci_address.h"
 #include "base/process.h"
+#include "base/span.h"
 #include "faults/recognise/recognise.h"
+#include "fuzz.h"
 #include "health/node.h"
 #include "kernel/kernel_log.h"
 #include "kernel/trace.h"

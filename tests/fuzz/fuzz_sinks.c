@@ -4,11 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fuzz.h"
 #include "base/log.h"
-#include "base/markdown.h"
-#include "sinks/report.h"
+#include "fuzz.h"
 #include "sinks/metrics.h"
+#include "sinks/report.h"
 
 /* Up to the next zero byte. */
 static const char *take(char *to, size_t size, const char **at, const char *end)

@@ -4,19 +4,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fuzz.h"
 #include "base/cgroup.h"
-#include "base/container.h"
 #include "base/file_text.h"
 #include "base/safe_text.h"
 #include "base/span.h"
 #include "base/time_text.h"
-#include "health/ack.h"
+#include "fuzz.h"
+#include "health/health.h"
 #include "kernel/bpf_support.h"
 #include "kernel/module_events.h"
 #include "kernel/saved_log.h"
 #include "rpc/tracepoints/tracepoints.h"
-#include "xid/xid_policy.h"
+#include "xid/xid_line.h"
 
 /* The file of acknowledgements: any bytes give either an error of one line or entries. Each entry covers what it names,
  * up to its time and not beyond the next second. */

@@ -8,7 +8,6 @@
 #include "fuzz.h"
 #include "kernel/kernel_types.h"
 #include "rpc/btf/btf.h"
-#include "kernel/types_file.h"
 #include "rpc_probed.skel.h"
 
 #define NOTES "/sys/module/sunrpc/notes"

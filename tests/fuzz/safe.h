@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/json_reader.h"
+#include "base/json.h"
 
 /* The length of the UTF-8 character (RFC 3629), or 0, and its value. */
 static inline size_t decoded_length(const unsigned char *b, size_t len, uint32_t *value)

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "../calls.h"
+#include "base/safe_text.h"
 #include "health/health.h"
-#include "base/label.h"
 #include "limits/verdict.h"
 #include "sinks/metrics.h"
 

@@ -3,9 +3,9 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "unit.h"
-#include "health/ack.h"
+#include "health/health.h"
 #include "made_up_tree.h"
+#include "unit.h"
 
 #define LONG_NS 10000000000ull /* on a busy machine */
 

@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "unit.h"
-#include "kernel/capabilities.h"
 
 /* A field of /proc/self/status. */
 static uint64_t status(const char *field)

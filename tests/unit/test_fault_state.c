@@ -4,9 +4,9 @@
  * if that was lost, and are taken over by the next run, but not those of another boot or of a damaged file. */
 #include <zlib.h>
 
-#include "unit.h"
-#include "faults/fault_state.h"
+#include "faults/faults.h"
 #include "snapshot/table.h"
+#include "unit.h"
 
 #define COPY(to, from) snprintf(to, sizeof(to), "%s", from)
 

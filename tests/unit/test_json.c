@@ -2,10 +2,9 @@
 /* Proves that the JSON writer puts commas between values and nowhere else, that bytes become a valid string, and that
  * numbers are written exactly; that JSON is read by its grammar, and texts by their escapes. That any bytes read back is
  * proved by tests/fuzz/fuzz_label.c. */
-#include "printed.h"
 #include "base/json.h"
+#include "printed.h"
 #include "unit.h"
-#include "base/json_reader.h"
 
 static struct json begin(void)
 {

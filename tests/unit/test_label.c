@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves which label bytes become, that labels that are cut differ, and how a metrics file has them. That a label is
  * safe to show, and that the bytes can be read back, is proved of any bytes by tests/fuzz/fuzz_label.c. */
+#include "base/safe_text.h"
 #include "unit.h"
-#include "base/label.h"
 
 /* Bytes without their NUL. */
 #define BYTES(literal) literal, sizeof(literal) - 1

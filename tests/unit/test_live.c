@@ -3,7 +3,6 @@
  * that a terminal gets its head again, colours and longer names. */
 #include "printed.h"
 #include "sinks/report.h"
-#include "sinks/top.h"
 #include "snapshot.h"
 
 static struct session t;

@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "unit.h"
-#include "kernel/mounts.h"
+#include "base/mountinfo.h"
 #include "made_up_tree.h"
+#include "unit.h"
 
 TEST(the_mount_of_that_number_counts)
 {

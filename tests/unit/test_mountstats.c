@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that mountstats, mountinfo and xprt_info are read as kernels write them; that the source mountstats counts from
  * its own start, continues when mounts end, return or share a superblock, and assigns each server its transports. */
-#include "unit.h"
 #include "made_up_tree.h"
 #include "rpc/polled/polled.h"
-#include "rpc/source.h"
+#include "rpc/rpc_observer.h"
 #include "snapshot.h"
+#include "unit.h"
 
 /* A mount point with one op. */
 struct made_up_mount {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that a printk call is the driver's only if its immediate caller is a function of a module of the driver, and
  * that nothing is decided where a name is missing. */
-#include "unit.h"
-#include "made_up_tree.h"
 #include "faults/printk_hook.h"
-#include "faults/printk_origin.h"
+#include "made_up_tree.h"
+#include "unit.h"
 
 #define TRACE "bpf_trace_run2\n"
 #define PRINTK TRACE "printk_sprint\nvprintk_store\nvprintk_emit\n_printk\n"

@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include "commands/agent.h"
-#include "commands/agent_health.h"
 #include "writer/writer.h"
 
 static enum place { NOWHERE, IN_DELTA, IN_LIMITS } fails;

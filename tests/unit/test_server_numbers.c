@@ -3,7 +3,7 @@
  * it any more, and with all of its series. The maps are made up. */
 #include "unit.h"
 #include <bpf/bpf.h>
-#include "rpc/server_numbers.h"
+#include "rpc/rpc_series.h"
 
 enum { SERVERS, SERVER_INDEX, SERIES_INFO, SERIES_INDEX, FREE_SERVERS, FREE_SERIES, OTHERS };
 

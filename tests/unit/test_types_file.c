@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernel/types_file.h"
 #include "made_up_module.h"
 #include "unit.h"
 #include "rpc/btf/btf.h"

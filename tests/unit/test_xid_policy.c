@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "made_up_tree.h"
-#include "xid/xid_policy.h"
+#include "xid/xid_line.h"
 
 static char error[160];
 

@@ -7,10 +7,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/container.h"
 #include "base/file_text.h"
-#include "base/label.h"
 #include "base/process.h"
+#include "base/safe_text.h"
 #include "base/span.h"
 
 /* Slurm 26.05 without CgroupJobIdPaths=yes: "s1JHM889NVM300". */

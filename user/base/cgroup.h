@@ -2,9 +2,11 @@
 /* The job, pod or container to which a process belongs, by the path of its control group in cgroup v1 or v2. */
 #pragma once
 
-#include "base/container.h"
 #include "base/helper.h"
+#include "base/span.h"
 
+#define CONTAINER_ID 65 /* 64 hexadecimal digits and the NUL */
+#define CONTAINER_NAME 65 /* of a runtime's file; a longer one ends in "..." and a checksum */
 #define CGROUP_PATH 512
 #define CGROUP_VARIABLE 160
 #define SLUID_LEN 14 /* of "s1JHM889NVM300", which names a job's group instead of its number */
@@ -38,3 +40,18 @@ bool cgroup_ask_names(struct cgroup *c, struct helper *h, const char *names, uin
  * which may never return; and finds a group's names in these lines. Returns whether it has all names. */
 void cgroup_write_names(const char *root, const char *names, FILE *out);
 bool cgroup_find_names(struct cgroup *c, const char *text);
+
+/* ---- container.c: containers outside of Kubernetes, in the path of a group; their names in the files of their runtimes ---- */
+
+/* Copies the name of a unit of systemd without its escapes, such as "\x2d". */
+void unit_unescape(struct span from, char *to, size_t size);
+
+/* Finds the outermost container in the path of a control group. Sets its ID, or, if the group has no ID, "-" and its @name, of
+ * 512 bytes. Returns the rest of the path; NULL: there is none. */
+const char *container_find(const char *path, char id[CONTAINER_ID], char *name);
+
+/* Writes "ID NAME" for each container of the system below @root, which may never return. */
+void container_write_names(const char *root, FILE *out);
+
+/* Its part: the same for the text of one file. @id: of the container whose file it is; podman's has many. */
+void container_read_names(struct span text, const char *id, FILE *out);

@@ -28,13 +28,13 @@
  *
  * Example: /machine.slice/libpod-4f0c...a1.scope/container is container 4f0c...a1. containers.json has {"id": "4f0c...a1",
  * "names": ["train"]}: its calls are those of "container:train", without the file of "container:4f0cd5b61a92". */
-#include "base/container.h"
+#include "base/cgroup.h"
 
 #include <ctype.h>
 
 #include "base/file_text.h"
-#include "base/json_reader.h"
-#include "base/label.h"
+#include "base/json.h"
+#include "base/safe_text.h"
 
 #define FILE_MAX (4 << 20)
 

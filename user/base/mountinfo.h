@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Mounts as the kernel lists them: the fields of a line of /proc/PID/mountinfo (proc(5)), and the escapes of that
- * file, mountstats and fstab. Pure functions. */
+ * file, mountstats and fstab. These are pure functions. */
 #pragma once
 
 #include "base/span.h"
+#include "base/std.h"
 
 /* The fields of the line, still escaped. */
 struct mountinfo_line {
@@ -46,3 +47,21 @@ struct mountstats_place { /* initialise with {} */
 
 /* Whether @line, the next one, begins a mount. */
 bool mountstats_is_head(struct mountstats_place *p, struct span line);
+
+/* ---- what is mounted where, and whether that may stop answering ---- */
+
+/* The number of the mount on which the open file @fd is; -1: unknown. */
+long mounts_number(int fd);
+
+/* Whether a mount depends on a server or on a process (FUSE), which may stop answering. It asks no server; opening the path
+ * could wait for one.
+ * @root: the list of mounts is read from proc below it ("": this system)
+ * @number, @path: of the mount: its number, or the absolute path that leads to it (NULL: none); links are not followed
+ * @lower: an overlay counts by its upper layer, and also by the lower ones, in which names are looked up
+ * @source, of @size bytes: if true, what is mounted, such as "nas:/export" */
+bool mounts_find_network(const char *root, long number, const char *path, bool lower, char *source,
+			 size_t size);
+
+/* Whether anything has been mounted or unmounted since the last call. @fd: an open mountinfo of proc; the first call
+ * compares with the time when it was opened. */
+bool mounts_changed(int fd);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reads proc: a process that the kernel has named by its number, and how long tasks waited for a CPU. When it is read, another
- * process may have the number. And this process's own memory. */
+ * process may have the number. And this process's own memory and capabilities. */
 #pragma once
+
+#include <linux/capability.h>
 
 #include "base/std.h"
 
@@ -25,3 +27,14 @@ void memory_drop_program(void);
 /* The same, and then takes them into memory, if the limit of locked memory allows it: a disk that hangs could not give them back.
  * BPF objects and the page of `trace --html` stay on the disk. The other processes find the pages in memory. */
 void memory_keep_program(void);
+
+/* ---- the capabilities of this process ---- */
+
+#define CAPABILITY(number) (1ull << (number))
+
+/* The effective capabilities of the process, from proc below @root ("": this system), as a set of CAPABILITY(CAP_...). */
+uint64_t effective_capabilities(const char *root);
+
+/* Gives up all capabilities except those in @keep, permanently, also for programs that the process starts. It adds none. Returns 0;
+ * or -errno if some could not be given up. */
+int capabilities_keep(uint64_t keep);

@@ -2,6 +2,7 @@
 #include "base/safe_text.h"
 
 #include <ctype.h>
+#include <zlib.h>
 
 /* Unsafe characters, ascending: Unicode's general categories Cc, Zl and Zp, interlinear annotations (U+FFF9..FFFB), and
  * Default_Ignorable_Code_Point of Unicode 15's DerivedCoreProperties.txt. */
@@ -152,4 +153,60 @@ void safe_format(char *to, size_t size, const char *format, ...)
 	va_start(args, format);
 	safe_vformat(to, size, format, args);
 	va_end(args);
+}
+
+void label_from_bytes(char *label, size_t size, const char *bytes, size_t len)
+{
+	char mark[12];
+
+	snprintf(mark, sizeof(mark), "...%08lx", crc32(0, (const Bytef *)bytes, (uInt)len));
+	safe_copy(label, size, bytes, len, true, mark);
+}
+
+void label_from_name(char *label, size_t size, const char *name, size_t len)
+{
+	if (len == strlen(LABEL_OTHER) && !memcmp(name, LABEL_OTHER, len))
+		snprintf(label, size, SAFE_ESCAPE "%s", LABEL_OTHER[0], &LABEL_OTHER[1]);
+	else
+		label_from_bytes(label, size, name, len);
+}
+
+void label_add_port(char *label, unsigned int port)
+{
+	char name[LABEL_SIZE];
+	bool colon = strchr(label, ':');
+
+	if (!port || port == 2049 || port == 20049)
+		return;
+	snprintf(name, sizeof(name), "%s", label);
+	snprintf(label, LABEL_SIZE, "%s%.*s%s:%u", colon ? "[" : "", LABEL_SIZE - LABEL_SERVER_ROOM,
+		 name, colon ? "]" : "", port);
+}
+
+char *label_escape(char *out, const char *label)
+{
+	/* The ASCII characters that need no escape. */
+	static const bool plain[256] = { [' ' ... '!'] = true,
+					 ['#' ... '['] = true,
+					 [']' ... '~'] = true };
+	size_t n;
+
+	for (;; label += n) {
+		while (plain[(unsigned char)*label])
+			*out++ = *label++;
+		if (!*label)
+			break;
+		n = 1;
+		if (*label == '\\' || *label == '"') {
+			*out++ = '\\';
+			*out++ = *label;
+		} else if ((n = safe_length(label, strlen(label)))) {
+			out = mempcpy(out, label, n);
+		} else {
+			n = 1;
+			out += sprintf(out, "\\" SAFE_ESCAPE, (unsigned char)*label);
+		}
+	}
+	*out = 0;
+	return out;
 }

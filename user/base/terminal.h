@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Lines that fit a terminal. */
+/* Lines that fit a terminal, and its whole screen. */
 #pragma once
 
 #include "base/std.h"
@@ -29,3 +29,26 @@ size_t terminal_wrap(FILE *out, const char *text, size_t columns, size_t first, 
 /* As safe_line(), but wraps lines if @out is a terminal; all but the first begin with @indent blanks. */
 void terminal_line(FILE *out, size_t indent, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* The whole screen of a terminal, for a view that is drawn repeatedly. One at a time.
+ *
+ * The terminal is restored at every end that a process can handle: screen_end(), exit(), a signal that ends the process,
+ * and each stop by ^Z until the process continues. ECMA-48 sequences that every terminal but TERM=dumb knows are enough; no
+ * library and no terminal database is needed, which a static binary could not bring along. */
+
+/* Whether standard input and output are a terminal that can place text. */
+bool screen_possible(void);
+
+/* Takes that terminal, unless it has. */
+void screen_begin(void);
+void screen_end(void);
+
+/* Whether the screen must be drawn again: its size has changed, or it was left and taken again. True once for each. */
+bool screen_changed(void);
+
+/* Shows the first @rows lines of @text from the top of the screen; what is below them is cleared. */
+void screen_write(const char *text, size_t rows);
+
+/* Reads the next key without waiting: its byte, or one of these. */
+enum { SCREEN_NO_KEY = 0, SCREEN_ESCAPE = 27, SCREEN_ERASE = 127, SCREEN_GONE = -1 };
+int screen_key(void);

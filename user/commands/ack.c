@@ -11,7 +11,6 @@
 #include "base/time_text.h"
 #include "commands/commands.h"
 #include "commands/options.h"
-#include "health/ack.h"
 #include "health/health.h"
 #include "health/health_file.h"
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "commands/agent_health.h"
+#include "commands/agent.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
+#include "base/mountinfo.h"
 #include "base/safe_text.h"
 #include "commands/commands.h"
 #include "health/health_file.h"
-#include "kernel/mounts.h"
 
 #define MAX_ASK_SECONDS \
 	10.0 /* the longest wait for a mount's server, also if the rule's limit is longer */

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
+#include "base/process.h"
 #include "kernel/bpf_support.h"
-#include "kernel/capabilities.h"
 #include "kernel/kernel_types.h"
 #include "kernel/module_events.h"
 #include "rpc/choice.h"

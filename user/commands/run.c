@@ -7,18 +7,16 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "base/process.h"
 #include "base/output_file.h"
+#include "base/process.h"
 #include "base/safe_text.h"
 #include "base/time_text.h"
 #include "commands/agent.h"
-#include "commands/agent_health.h"
 #include "commands/commands.h"
 #include "commands/options.h"
-#include "kernel/capabilities.h"
 #include "nfs/mount_settings.h"
 #include "writer/writer.h"
-#include "xid/xid_policy.h"
+#include "xid/xid_line.h"
 
 /* How long the start waits for the files, and the end. The start may be that of a node whose disks are busy. */
 #define START_NS 5000000000ull

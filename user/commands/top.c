@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/safe_text.h"
-#include "base/screen.h"
+#include "base/terminal.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 

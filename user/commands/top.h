@@ -2,7 +2,7 @@
 /* `xidscope top` and `xidscope status`: what they share, and what trace.c needs of them. */
 #pragma once
 
-#include "sinks/top.h"
+#include "sinks/report.h"
 
 struct options;
 

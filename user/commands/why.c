@@ -6,8 +6,6 @@
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/json.h"
-#include "base/json_reader.h"
-#include "base/markdown.h"
 #include "base/safe_text.h"
 #include "base/terminal.h"
 #include "base/time_text.h"
@@ -17,8 +15,9 @@
 #include "limits/failures.h"
 #include "limits/headline.h"
 #include "past/history.h"
+#include "sinks/report.h"
 #include "snapshot/calls.h"
-#include "snapshot/event.h"
+#include "snapshot/fault_counts.h"
 #include "version.h"
 
 /* What is known about the window. */

@@ -10,7 +10,7 @@
 #include "health/health.h"
 #include "kernel/saved_log.h"
 #include "xid/xid_catalog.h"
-#include "xid/xid_policy.h"
+#include "xid/xid_line.h"
 
 /* An Xid or SXid, with severity and action: of a fault whose text does not change them, or of one line. */
 struct explained {

@@ -3,10 +3,32 @@
  * ending in _ns are CLOCK_MONOTONIC. */
 #pragma once
 
-#include "faults/printk_origin.h"
 #include "faults/recognise/recognise.h"
 #include "kernel/kernel_log.h"
 #include "printk.h"
+
+/* ---- printk_hook.c: who called printk ----
+ *
+ * The first function of a kernel stack that is beyond printk's own, and whether it is in a module of the NVIDIA driver. Only calls
+ * by the driver prove a fault. */
+
+enum printk_origin {
+	PRINTK_ORIGIN_UNKNOWN, /* names are missing */
+	PRINTK_ORIGIN_DRIVER,
+	PRINTK_ORIGIN_PROCESS, /* it wrote to /dev/kmsg */
+	PRINTK_ORIGIN_OTHER,
+};
+
+/* Whether a stack is that of the printing code: the first of printk's functions on it is the one that calls the tracepoint. */
+bool printk_origin_shown(const struct printk_names *names);
+
+/* The origin of a call. */
+enum printk_origin printk_origin(const struct printk_names *names);
+
+/* A number that changes whenever a module of the driver is loaded or unloaded; 0: none is loaded. @root is put before the paths. */
+uint64_t printk_driver_modules(const char *root);
+
+/* ---- fault_authority.c ---- */
 
 /* Initialise with { .events, .accept_user_kmsg, .drain, .context }. */
 struct fault_authority {

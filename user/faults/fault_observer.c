@@ -11,7 +11,6 @@
 #include "base/span.h"
 #include "faults/gpu_holders.h"
 #include "faults/printk_hook.h"
-#include "faults/printk_origin.h"
 #include "faults/spinners.h"
 #include "kernel/kernel_log.h"
 #include "kernel/trace.h"

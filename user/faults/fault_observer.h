@@ -5,11 +5,11 @@
 
 #include "base/log.h"
 #include "faults/fault_authority.h"
-#include "faults/fault_state.h"
+#include "faults/faults.h"
 #include "kernel/bpf_support.h"
-#include "snapshot/event.h"
+#include "snapshot/fault_counts.h"
 #include "snapshot/snapshot.h"
-#include "xid/xid_policy.h"
+#include "xid/xid_line.h"
 
 struct fault_options {
 	bool replay; /* count records of the kernel log from before the start */

@@ -4,7 +4,7 @@
  * Counts and log position are written together: a restart neither loses nor doubles a record. A state file that cannot be
  * read in time is set aside and not added later, because no record shows which faults it already counted. The agent does
  * not wait for it: that would stop the observation. */
-#include "faults/fault_state.h"
+#include "faults/faults.h"
 
 #include <zlib.h>
 

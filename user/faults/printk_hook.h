@@ -3,8 +3,10 @@
 #pragma once
 
 #include "base/log.h"
+#include "base/std.h"
 #include "faults/fault_authority.h"
-#include "snapshot/self.h"
+#include "printk.h"
+#include "snapshot/snapshot.h"
 
 struct printk_hook;
 

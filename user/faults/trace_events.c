@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "base/label.h"
+#include "base/safe_text.h"
 #include "base/process.h"
 #include "kernel/trace.h"
 #include "kernel_events.skel.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "health/ack.h"
+#include "health/health.h"
 
 #include "base/clock.h"
-#include "base/fields.h"
 #include "base/pci_address.h"
+#include "base/span.h"
 #include "base/time_text.h"
 #include "xid/xid_catalog.h"
 

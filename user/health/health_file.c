@@ -32,7 +32,6 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/json_reader.h"
 #include "base/pci_address.h"
 #include "base/time_text.h"
 

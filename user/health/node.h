@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/helper.h"
-#include "base/label.h"
 #include "base/mountinfo.h"
 #include "base/pci_address.h"
+#include "base/safe_text.h"
 
 enum mount_state {
 	MOUNT_FINE, /* or not known to be otherwise */
@@ -66,7 +66,7 @@ struct node_state {
 	bool clock_unsynchronised;
 };
 
-/* ---- mount_text.c: pure functions of the system's texts about mounts; they ask no server ---- */
+/* ---- mount_probe.c: pure functions of the system's texts about mounts; they ask no server ---- */
 
 /* Adds the NFS mounts of a text like /etc/fstab, except those with noauto or x-systemd.automount, which are not made at boot. */
 void node_mounts_add_fstab(struct node_state *node, const char *text, size_t len);

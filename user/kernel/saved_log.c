@@ -21,7 +21,7 @@
 
 #include <time.h>
 
-#include "base/json_reader.h"
+#include "base/json.h"
 #include "kernel/kernel_log.h"
 
 /* What is known of a line by what it begins with. */

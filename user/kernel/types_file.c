@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "kernel/types_file.h"
 
 #include <endian.h>
 #include <gelf.h>
@@ -8,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/helper.h"
+#include "base/mountinfo.h"
 #include "kernel/kernel_types.h"
-#include "kernel/mounts.h"
 
 #define DAMAGED "its types are damaged"
 #define BUILD_ID ".note.gnu.build-id"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "limits/failures.h"
-#include "snapshot/event.h"
+#include "snapshot/fault_counts.h"
 
 /* A stall: a call has waited for longer than this. */
 #define NFS_STALL_NS (10 * 1000000000ull)

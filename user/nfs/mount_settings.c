@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/mountinfo.h"
-#include "kernel/types_file.h"
+#include "kernel/kernel_types.h"
 
 #define FILE_MAX (64 << 20)
 

@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "base/file_text.h"
-#include "base/json_reader.h"
+#include "base/json.h"
 #include "base/time_text.h"
 
 #define SECONDS_MAX 1e11 /* longer than any machine is up */

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "snapshot/event.h"
+#include "snapshot/fault_counts.h"
 #include "xid/xid_line.h"
 
 /* An agent without a line for this long did not run, or could not write. */

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/span.h"
-#include "snapshot/event.h"
+#include "snapshot/fault_counts.h"
 
 enum past_state { PAST_MOMENT, PAST_BEGIN, PAST_END };
 

@@ -2,7 +2,7 @@
 /* How grave an event of the past was, whom it names, and whether it may have ended a job. */
 #include "past/history.h"
 
-#include "base/json_reader.h"
+#include "base/json.h"
 
 static const char *const grades[] = { "info", "unknown", "warning", "fatal" };
 #define GRADES (COUNT(grades))

@@ -20,7 +20,7 @@
  * `mountstats`. doctor prints these checks, each with what to do. */
 #include "rpc/choice.h"
 
-#include "kernel/capabilities.h"
+#include "base/process.h"
 
 static bool has(const struct rpc_offer *f, int capability)
 {

@@ -4,8 +4,8 @@
 
 #include <limits.h>
 
+#include "kernel/kernel_types.h"
 #include "kernel/trace.h"
-#include "kernel/types_file.h"
 #include "snapshot/snapshot.h"
 
 /* ---- offer.c: read from the kernel's own files ---- */

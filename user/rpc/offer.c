@@ -7,11 +7,10 @@
 #include <unistd.h>
 
 #include "base/file_text.h"
+#include "base/process.h"
 #include "base/span.h"
 #include "kernel/bpf_support.h"
-#include "kernel/capabilities.h"
 #include "kernel/kernel_types.h"
-#include "kernel/types_file.h"
 
 #define MODULE "/sys/module/sunrpc"
 

@@ -22,12 +22,10 @@
 #include "base/process.h"
 #include "kernel/bpf_support.h"
 #include "kernel/kernel_types.h"
-#include "kernel/types_file.h"
-#include "rpc/choice.h"
 #include "owners/mount_calls.h"
+#include "rpc/choice.h"
 #include "rpc/polled/polled.h"
 #include "rpc/slow_calls.h"
-#include "rpc/source.h"
 
 #define HOLDERS "/sys/module/sunrpc/holders"
 

@@ -28,8 +28,8 @@
 #include <bpf/bpf.h>
 #include <sys/mman.h>
 
-#include "base/label.h"
 #include "base/process.h"
+#include "base/safe_text.h"
 #include "kernel/bpf_support.h"
 #include "rpc_tracepoints.h"
 

@@ -19,7 +19,7 @@
  *
  * What does not fit counts for the server's op "other", which has a series for each server: calls lose their op, not their
  * server. When series become free, these ops get series of their own at their next call. */
-#include "rpc/server_numbers.h"
+#include "rpc/rpc_series.h"
 
 #include <bpf/bpf.h>
 #include <sys/mman.h>

@@ -6,7 +6,6 @@
 
 #include "base/file_text.h"
 #include "base/json.h"
-#include "base/json_reader.h"
 #include "base/time_text.h"
 #include "snapshot/table.h"
 

@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 
 #include "limits/sums.h"
-#include "snapshot/event.h"
+#include "snapshot/fault_counts.h"
 
 const char *const session_event_names[SESSION_EVENT_KINDS] = {
 	[SESSION_FAULT] = "fault",

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/log.h"
-#include "snapshot/event.h"
+#include "snapshot/fault_counts.h"
 
 struct event_log;
 

@@ -7,7 +7,6 @@
 #include "base/safe_text.h"
 #include "base/terminal.h"
 #include "base/time_text.h"
-#include "sinks/top.h"
 
 #define INDENT 9 /* of lines that belong to the interval above: the width of the time */
 

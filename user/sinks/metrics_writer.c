@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "sinks/metrics_writer.h"
+#include "sinks/metrics.h"
 
 #include "histogram.h"
 

@@ -2,6 +2,7 @@
 /* The outputs of a session: live view, report, JSON and page. */
 #pragma once
 
+#include "base/std.h"
 #include "base/terminal.h"
 #include "session/session.h"
 
@@ -123,3 +124,44 @@ void session_json_write(FILE *out, const struct session *t);
 
 /* Puts @size bytes of JSON into the template. Each '<' is escaped: no name can end the element that holds the JSON. */
 void page_write(FILE *out, const char *json, size_t size);
+
+/* ---- top.c: a row for each mount, owner, both, op, server or connection, with its figures of the latest interval ---- */
+
+enum top_by { TOP_MOUNTS, TOP_OWNERS, TOP_BOTH, TOP_OPS, TOP_SERVERS, TOP_CONNECTIONS, TOP_BYS };
+
+enum top_column {
+	TOP_CALLS, /* that ended, each second; of a connection replies */
+	TOP_IN, /* MB/s */
+	TOP_OUT,
+	TOP_MEAN, /* ns; of a connection from transmit to reply */
+	TOP_FLIGHT, /* calls of a server or connection at the interval's end; of others the mean number in flight */
+	TOP_WAITING, /* mean number of calls that waited for a slot, or to send */
+	TOP_PHASE, /* with the most time; its share of the time in percent */
+	TOP_OLDEST, /* ns that the oldest unanswered call has waited; of a mount that of its server */
+	TOP_COLUMNS,
+};
+
+struct top_view {
+	enum top_by by;
+	enum top_column sort; /* the largest first, below rows that have waited for 5 s */
+	char filter[32]; /* a part of the names that are shown; "": all */
+	bool typing, frozen;
+	bool colour;
+	size_t columns, rows; /* of the screen; rows 0: text without a limit and without keys */
+};
+
+/* Writes rows as lines of a log: each with the @time before it. @head: what is above the times; NULL: no head. */
+void top_lines(FILE *out, const struct top_view *v, const struct session *t, const char *head,
+	       const char *time);
+
+/* Writes the latest interval, below @header, lines of safe text. */
+void top_write(FILE *out, const struct top_view *v, const struct session *t, const char *header);
+
+/* ---- a report as Markdown (CommonMark), for a ticket ---- */
+
+#define MARKDOWN_LINES 60
+
+/* Writes a report of safe text as at most MARKDOWN_LINES lines. Its lines are items ("- TEXT", the headline first), commands that
+ * belong to the item before (behind four blanks), and tables (all others, behind an empty line). Lines before the first item are
+ * left out. No name in the report can begin markup. */
+void markdown_write(FILE *out, const char *report);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "sinks/top.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -3,8 +3,8 @@
  * the observation. Times are nanoseconds. */
 #pragma once
 
-#include "base/label.h"
 #include "base/mountinfo.h"
+#include "base/safe_text.h"
 #include "base/span.h"
 #include "rpc.h"
 #include "snapshot/fields.h"

@@ -27,7 +27,6 @@
  * Why not numbers in the rows' order, as columns: a row that is inserted then shifts all others, unseen, for each file
  * that was written before. Compressed, the names cost little: a recording with names is as large as one without. */
 #include "base/json.h"
-#include "base/json_reader.h"
 #include "snapshot/table.h"
 
 /* From the epoch up to the year 9999. */

@@ -6,10 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/process.h"
+#include "base/mountinfo.h"
 #include "base/output_file.h"
-#include "kernel/capabilities.h"
-#include "kernel/mounts.h"
+#include "base/process.h"
 #include "writer/writer.h"
 
 /* How long to wait for the lock, which a process that is about to end may still hold. */

@@ -4,15 +4,14 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/label.h"
 #include "base/log.h"
 #include "base/pci_address.h"
+#include "base/safe_text.h"
 #include "faults/faults.h"
 #include "kernel_events.h"
-#include "snapshot/event.h"
+#include "snapshot/fault_counts.h"
 #include "spinning.h"
 #include "xid/xid_line.h"
-#include "xid/xid_policy.h"
 
 struct gpu_holders;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Source btf: loads bpf/rpc.bpf.c, which reads sunrpc's types, attaches it, reads it. */
-#include "rpc/source.h"
+#include "rpc/rpc_observer.h"
 
 #include <bpf/bpf.h>
 #include <unistd.h>
@@ -10,7 +10,6 @@
 #include "kernel/bpf_hooks.h"
 #include "kernel/kernel_types.h"
 #include "rpc/btf/btf.h"
-#include "kernel/types_file.h"
 #include "rpc.skel.h"
 #include "rpc_probed.skel.h"
 

@@ -7,7 +7,6 @@
 
 #include "owners/shares.h"
 #include "rpc/rpc_series.h"
-#include "rpc/server_numbers.h"
 #include "rpc/slow_calls.h"
 #include "snapshot/snapshot.h"
 

@@ -10,7 +10,7 @@
 #include "base/file_text.h"
 #include "owners/mount_calls.h"
 #include "rpc/polled/polled.h"
-#include "rpc/source.h"
+#include "rpc/rpc_observer.h"
 #include "snapshot/table.h"
 
 #define FILE_MAX (64 << 20)

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/mountinfo.h"
-#include "kernel/mounts.h"
 #include "owners/mount_calls.h"
 #include "rpc/polled/polled.h"
 

@@ -3,7 +3,7 @@
  * consists of them; the other sources take from here what they cannot see themselves. */
 #pragma once
 
-#include "base/label.h"
+#include "base/safe_text.h"
 #include "base/span.h"
 #include "owners/mount_calls.h"
 #include "rpc.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Source tracepoints: BPF programs on sunrpc's trace events (bpf/rpc_tracepoints.bpf.c), which do not need its types.
  * Finds the events' fields, loads, attaches, reads. */
-#include "rpc/source.h"
+#include "rpc/rpc_observer.h"
 
 #include "base/clock.h"
 #include "base/file_text.h"

@@ -4,10 +4,9 @@
 #pragma once
 
 #include "base/file_text.h"
-#include "base/label.h"
+#include "base/safe_text.h"
 #include "owners/shares.h"
 #include "rpc/rpc_series.h"
-#include "rpc/server_numbers.h"
 #include "rpc_tracepoints.h"
 #include "snapshot/snapshot.h"
 
