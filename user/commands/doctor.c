@@ -28,15 +28,16 @@ static const char *const level_names[] = {
 	[OK] = "ok", [NOTE] = "note", [UNKNOWN] = "unknown", [MISSING] = "missing"
 };
 
+enum subject_id { NFS, GPU, SUBJECTS };
+
 struct finding {
+	enum subject_id subject;
 	bool found;
 	const char *name;
 	enum finding_level level;
 	const char *fix; /* NULL: there is none */
 	const char *text;
 };
-
-enum { NFS, GPU };
 
 struct diagnosis {
 	const char *root;
@@ -52,13 +53,15 @@ struct diagnosis {
 		const char *name, *title;
 		struct finding findings[MAX_FINDINGS];
 		size_t count;
-	} subjects[2]; /* NFS, GPU */
+	} subjects[SUBJECTS];
 };
 
 /* Adds the rows that were found; of several with one name only the first. If there are too many, the last is overwritten. */
-static void add_findings(struct subject *to, const struct finding *rows, size_t count)
+static void add_findings(struct diagnosis *d, const struct finding *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
+		struct subject *to = &d->subjects[rows[i].subject];
+
 		if (!rows[i].found)
 			continue;
 		to->findings[to->count] = rows[i];
@@ -111,8 +114,7 @@ static void add_source_checks(struct diagnosis *d)
 					   source_check_is_reason(c, d->choice.best) ? MISSING :
 										       NOTE;
 
-		add_findings(&d->subjects[NFS],
-			     &(struct finding){ true, c->name, level, c->fix, c->text }, 1);
+		add_findings(d, &(struct finding){ NFS, true, c->name, level, c->fix, c->text }, 1);
 	}
 }
 
@@ -148,29 +150,6 @@ static void describe_mounts(struct diagnosis *d)
 	nfs_mounts_free(&mounts);
 }
 
-/* LOCALIO (6.12): without RPC, the client reads and writes files of a server on this machine. Sysfs shows its mounts (6.17). */
-static void add_nfs(struct diagnosis *d)
-{
-	const struct finding rows[] = {
-		{ any_begins(d, "/sys/fs/nfs/server-*/localio", "1"), "localio", NOTE,
-		  "to observe them: echo N >/sys/module/nfs/parameters/localio_enabled, and mount "
-		  "again",
-		  "a mount uses LOCALIO: reads and writes bypass RPC, and no source can observe them" },
-		{ any_begins(d, "/sys/module/nfs/parameters/localio_enabled", "Y"), "localio", OK,
-		  NULL,
-		  "LOCALIO is possible: reads and writes to a server on this machine bypass RPC, "
-		  "and no source can observe them" },
-		{ true, "localio", OK, NULL, "LOCALIO is not in use" },
-		{ d->choice.best != RPC_SOURCE_MOUNTSTATS &&
-			  access(PATHF("%s/sys/bus/event_source/devices/kprobe", d->root), F_OK),
-		  "kprobes", NOTE, "boot a kernel with CONFIG_KPROBE_EVENTS=y",
-		  "the kernel has no kprobes: it is not known which mount a call belongs to" },
-		{ *d->mounts, "mounts", NOTE, NULL, d->mounts },
-	};
-
-	add_findings(&d->subjects[NFS], rows, COUNT(rows));
-}
-
 /* ---- faults of GPUs ---- */
 
 static void describe_driver(struct diagnosis *d)
@@ -187,60 +166,19 @@ static void describe_driver(struct diagnosis *d)
 
 #define BY_LOG "log: faults count by the form of the kernel log's records"
 
-static void add_faults(struct diagnosis *d)
+/* Of both subjects, without those about the source. LOCALIO (6.12): without RPC, the client reads and writes files of a server on this
+ * machine. Sysfs shows its mounts (6.17). */
+static void add_checks(struct diagnosis *d)
 {
 	const struct fault_offer *f = &d->faults;
 	const bool refused = f->every_message < 0;
 	const struct finding rows[] = {
-		{ f->authority == AUTHORITY_HOOK, "authority", OK, NULL,
-		  "hook: the kernel shows who prints a message. Each one of the driver counts, and "
-		  "the same text of others does not" },
-		{ f->authority == AUTHORITY_DRIVER, "authority", OK, NULL,
-		  f->log ?
-			  "driver: Xids count by its tracepoint, others by the form of their log records" :
-			  "driver: Xids count by its tracepoint, others are not observed" },
-		{ !f->log, "authority", MISSING, "see kernel_log",
-		  "log: it cannot be read, and nothing else proves a fault: no fault is observed" },
-		{ d->offer.tracefs == TRACEFS_MOUNTED, "authority", NOTE, NULL,
-		  BY_LOG ". The driver's tracepoint (open modules from 575) proves Xids" },
-		{ true, "authority", NOTE, NULL, BY_LOG },
-		{ f->log, "kernel_log", OK, NULL, "/dev/kmsg can be read" },
-		{ true, "kernel_log", MISSING,
-		  f->log_off ?
-			  "sysctl kernel.printk_devkmsg=ratelimit; with the parameter "
-			  "printk.devkmsg=off: boot without it" :
-			  "run it as root, outside of user namespaces (in a container: with the "
-			  "device /dev/kmsg and CAP_SYSLOG)",
-		  f->authority == AUTHORITY_HOOK ?
-			  "/dev/kmsg cannot be read: faults from before the start, and from "
-			  "overruns, are lost" :
-			  "/dev/kmsg cannot be read: all faults that only it has are lost" },
-		{ refused, "printk_console", NOTE,
-		  d->offer.refused                              ? "see permission" :
-		  d->offer.lockdown == LOCKDOWN_CONFIDENTIALITY ? "see lockdown" :
-		  refused                                       ? bpf_advice(-f->every_message) :
-								  NULL,
-		  d->printk },
-		{ f->every_message == PRINTK_NOT_ASKED, "printk_console", NOTE, NULL,
-		  "/dev/kmsg cannot be written: the driver's first message will show whether the "
-		  "tracepoint printk:console runs in the printing task (most kernels: from 5.19 on)" },
-		{ f->every_message, "printk_console", OK, NULL,
-		  "the tracepoint printk:console runs in the printing task" },
-		{ true, "printk_console", NOTE, NULL,
-		  "the tracepoint printk:console does not show who prints (most kernels before 5.19, "
-		  "and those without CONFIG_KALLSYMS)" },
-		{ true, "nvidia", OK, NULL, d->nvidia },
-		{ !(d->offer.capabilities & CAPABILITY(CAP_SYS_PTRACE)), "holders", NOTE,
-		  "give it CAP_SYS_PTRACE",
-		  "Xids without a process do not name other users' jobs that hold the GPU" },
-		{ f->driver_event, "nvidia_dev_xid", OK, NULL,
-		  "the driver has the tracepoint nvidia_dev_xid" },
-		{ f->driver, "nvidia_dev_xid", NOTE, NULL,
-		  "the driver has no tracepoint nvidia_dev_xid (from 575), or tracefs cannot be "
-		  "read" },
+#define TABLE_ROW(name, subject, when, ...) { subject, when, name, __VA_ARGS__ },
+#include "doctor_checks.inc"
+#undef TABLE_ROW
 	};
 
-	add_findings(&d->subjects[GPU], rows, COUNT(rows));
+	add_findings(d, rows, COUNT(rows));
 }
 
 /* ---- output ---- */
@@ -333,10 +271,9 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 	describe_source(&d);
 	add_source_checks(&d);
 	describe_mounts(&d);
-	add_nfs(&d);
 	fault_offer_read(&d.faults, root, every_message);
 	describe_driver(&d);
-	add_faults(&d);
+	add_checks(&d);
 	ARRAY_EACH(s, d.subjects, COUNT(d.subjects))
 		healthy &= !ARRAY_FIND(f, s->findings, s->count, f->level == MISSING);
 	if (json)
