@@ -151,54 +151,18 @@ struct member {
 	size_t offset;
 };
 
+#define TABLE_ROW(name, type, to) { name, MEMBER_##type, offsetof(struct OF, to) },
+#define OF health_item
 static const struct member item_members[] = {
-#define TEXT(name, to)                                              \
-	{                                                           \
-		name, MEMBER_TEXT, offsetof(struct health_item, to) \
-	}
-	TEXT("rule", rule),
-	TEXT("setting", setting),
-	TEXT("level", level),
-	TEXT("state", state),
-	TEXT("kind", kind),
-	TEXT("what", what),
-	TEXT("fault", what),
-	TEXT("bound_by", what),
-	TEXT("device", device),
-	TEXT("server", device),
-	TEXT("uuid", uuid),
-	TEXT("severity", severity),
-	TEXT("action", action),
-	TEXT("meaning", meaning),
-	TEXT("advice", advice),
-	TEXT("head", head),
-	TEXT("reason", reason),
-	TEXT("clears", clears),
-	TEXT("acknowledge", acknowledge),
-	{ "limit", MEMBER_NUMBER, offsetof(struct health_item, limit) },
-	{ "open", MEMBER_NUMBER, offsetof(struct health_item, open) },
-	{ "count", MEMBER_NUMBER, offsetof(struct health_item, count) },
-	{ "first", MEMBER_TIME, offsetof(struct health_item, first) },
-	{ "last", MEMBER_TIME, offsetof(struct health_item, last) },
+#include "item_members.inc"
 };
-
+#undef OF
+#define OF health_file
 static const struct member file_members[] = {
-	{ "format", MEMBER_TEXT, offsetof(struct health_file, format) },
-	{ "boot", MEMBER_TEXT, offsetof(struct health_file, boot) },
-	{ "source", MEMBER_TEXT, offsetof(struct health_file, source) },
-	{ "headline", MEMBER_TEXT, offsetof(struct health_file, headline) },
-	{ "level", MEMBER_TEXT, offsetof(struct health_file, level) },
-	{ "output", MEMBER_TEXT, offsetof(struct health_file, output) },
-	{ "trouble", MEMBER_TEXT, offsetof(struct health_file, trouble) },
-	{ "monotonic_seconds", MEMBER_NUMBER, offsetof(struct health_file, monotonic) },
-	{ "xids", MEMBER_NUMBER, offsetof(struct health_file, xids) },
-	{ "oldest_waiter_seconds", MEMBER_NUMBER, offsetof(struct health_file, oldest_waiter) },
-	{ "rules", MEMBER_LIST, offsetof(struct health_file, rules) },
-	{ "servers", MEMBER_LIST, offsetof(struct health_file, servers) },
-	{ "findings", MEMBER_LIST, offsetof(struct health_file, findings) },
-	{ "faults", MEMBER_LIST, offsetof(struct health_file, faults) },
-	{ "gpus", MEMBER_LIST, offsetof(struct health_file, gpus) },
+#include "file_members.inc"
 };
+#undef OF
+#undef TABLE_ROW
 
 /* Where the members of one object go. */
 struct target {
