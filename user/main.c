@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
-#include "commands/option_table.h"
+#include "commands/options.h"
 
 /* A report that a full disk has cut must not look whole. The exit codes of `check` are the node's
  * health, and `run` reports on its own output. */

@@ -8,7 +8,6 @@
 #include "base/mountinfo.h"
 #include "base/process.h"
 #include "faults/fault_observer.h"
-#include "faults/gpu_holders.h"
 #include "faults/recognise/recognise.h"
 #include "fuzz.h"
 #include "rpc/choice.h"

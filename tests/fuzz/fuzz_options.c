@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "commands/options.h"
 #include "fuzz.h"
-#include "commands/option_table.h"
 
 /* What was printed meanwhile is in @text, with its NUL. */
 static enum command parse(int argc, char **argv, struct options *o, char *text, size_t size)

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "session/recording.h"
 #include "session/session.h"
 #include "sinks/report.h"
 #include "snapshot/table.h"

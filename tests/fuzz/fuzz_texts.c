@@ -12,8 +12,8 @@
 #include "fuzz.h"
 #include "health/health.h"
 #include "kernel/bpf_support.h"
+#include "kernel/kernel_log.h"
 #include "kernel/module_events.h"
-#include "kernel/saved_log.h"
 #include "rpc/tracepoints/tracepoints.h"
 #include "xid/xid_line.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../calls.h"
-#include "session/recording.h"
+#include "session/session.h"
 
 #define SECONDS 180
 #define MS UINT64_C(1000000)

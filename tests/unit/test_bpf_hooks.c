@@ -4,8 +4,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "kernel/bpf_support.h"
 #include "unit.h"
-#include "kernel/bpf_hooks.h"
 
 static struct {
 	const char *name;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that of a refused BPF program, what libbpf and the verifier wrote is turned into the kernel feature that is
  * missing, and that this is not lost however much they wrote. */
-#include "unit.h"
-#include "kernel/bpf_hooks.h"
 #include "kernel/bpf_support.h"
+#include "unit.h"
 
 static void expect(const char *words, const char *feature)
 {

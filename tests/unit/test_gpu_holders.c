@@ -2,10 +2,10 @@
 /* Proves that the jobs and pods that hold a GPU's device file are found, with the paths of Slurm and of kubelet in
  * cgroup v1 and v2, and no others. */
 
-#include "printed.h"
-#include "made_up_tree.h"
 #include "base/cgroup.h"
-#include "faults/gpu_holders.h"
+#include "faults/fault_observer.h"
+#include "made_up_tree.h"
+#include "printed.h"
 
 #define UID "0a1b2c3d-0000-1111-2222-333344445555"
 #define UID_SYSTEMD "0a1b2c3d_0000_1111_2222_333344445555"

@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "printed.h"
-#include "session/recording.h"
+#include "session/session.h"
 #include "snapshot.h"
 
 /* How many entries each table gets, and how many numbers of an array are not 0: fewer for tests that change each byte. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves which tasks count as spinning in the kernel, by what CPUs run, and which function they spin in. */
+#include "faults/fault_observer.h"
 #include "unit.h"
-#include "faults/spinners.h"
 
 static struct spinners s;
 

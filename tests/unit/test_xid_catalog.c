@@ -3,7 +3,6 @@
  * decides where it can, and the catalog where the text says less; and which messages show that a reset is done.
  * tests/data/xid_ratings.tsv has many more. */
 #include "unit.h"
-#include "xid/xid_catalog.h"
 #include "xid/xid_line.h"
 
 #define HIGHEST (xid_catalog_end() - 1) /* of xid_catalog.tsv, which has no gaps */

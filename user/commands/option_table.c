@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "commands/option_table.h"
+#include "commands/options.h"
 
 #include "base/span.h"
 #include "base/terminal.h"
@@ -9,7 +9,7 @@
 #include "health/health_file.h"
 #include "sinks/metrics.h"
 #include "version.h"
-#include "xid/xid_catalog.h"
+#include "xid/xid_line.h"
 
 #define DAY 86400.0
 

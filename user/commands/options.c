@@ -9,7 +9,6 @@
 #include "base/time_text.h"
 #include "commands/commands.h"
 #include "commands/observer.h"
-#include "commands/option_table.h"
 #include "commands/top.h"
 #include "health/health_file.h"
 #include "owners/mount_calls.h"

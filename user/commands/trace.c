@@ -23,7 +23,6 @@
 #include "nfs/mount_settings.h"
 #include "nfs/remedy.h"
 #include "nfs/stuck_tasks.h"
-#include "session/recording.h"
 #include "session/session.h"
 #include "sinks/report.h"
 #include "version.h"

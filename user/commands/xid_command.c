@@ -8,8 +8,7 @@
 #include "commands/options.h"
 #include "faults/fault_authority.h"
 #include "health/health.h"
-#include "kernel/saved_log.h"
-#include "xid/xid_catalog.h"
+#include "kernel/kernel_log.h"
 #include "xid/xid_line.h"
 
 /* An Xid or SXid, with severity and action: of a fault whose text does not change them, or of one line. */

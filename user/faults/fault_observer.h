@@ -3,12 +3,16 @@
  * the state file. If one of them is missing, the others continue. */
 #pragma once
 
+#include "base/helper.h"
 #include "base/log.h"
+#include "base/span.h"
 #include "faults/fault_authority.h"
 #include "faults/faults.h"
+#include "faults/recognise/recognise.h"
 #include "kernel/bpf_support.h"
 #include "snapshot/fault_counts.h"
 #include "snapshot/snapshot.h"
+#include "spinning.h"
 #include "xid/xid_line.h"
 
 struct fault_options {
@@ -109,3 +113,94 @@ void trace_events_poll(struct trace_events *t, bool driver_wanted);
 
 /* Adds the events' state; @t may be NULL. */
 void trace_events_snapshot(const struct trace_events *t, struct self *s);
+
+/* ---- spinners.c: tasks that run in the kernel for 40 s without leaving it ---- */
+
+/* Initialise with {}. */
+struct spinners {
+	struct spinning_bpf *bpf; /* NULL: not loaded */
+	struct bpf_memory memory; /* of its maps and programs */
+	bool failed; /* the kernel refuses it: not tried again */
+	uint64_t looked_ns, asked_ns; /* the last look; when a stack was asked for, 0: none is */
+	struct spinner {
+		struct spin_task since; /* as it was when it entered the kernel */
+		uint64_t since_ns, seen_ns, told_ns;
+		unsigned int cpu;
+	} * list, asked;
+	size_t count;
+};
+
+void spinners_free(struct spinners *s);
+
+/* Call it every second: looks every 5 s, and adds a "kernel_spin" of the CPU to @e for each 40 s that a task spins. */
+void spinners_look(struct spinners *s, struct fault_events *e, uint64_t now_ns);
+
+/* ---- its parts, for tests ---- */
+
+/* Takes what each CPU runs. Returns a task that may have spun for 40 s since the last time; NULL: none. */
+struct spinner *spinners_take(struct spinners *s, const struct spin_task *tasks, size_t cpus,
+			      uint64_t now_ns);
+
+/* Finds the function on whose behalf the task runs: the first one of NFS or of the GPU driver (returns true), else the first
+ * one of another module, else none (""). A line of @stack is "nfs_updatepage+0x15/0x40 [nfs]". */
+bool spinners_function(struct span stack, struct kernel_place *place);
+
+/* ---- gpu_holders.c ----
+ *
+ * Which processes hold a GPU's device file, /dev/nvidiaN, for faults whose process the driver does not name; and the
+ * GPUs' UUIDs, which the driver prints only for a GPU that it has initialised.
+ *
+ * Another process looks. It is started at such a fault, and the caller waits for it for HELPER_WAIT_NS at most: the
+ * driver's files in proc may wait for a lock of a driver that hangs. Links in /proc/PID/fd can be read whatever process PID
+ * waits for; those of other users need CAP_SYS_PTRACE. */
+
+#define GPU_HOLDERS_SCAN_MS 200 /* the longest scan */
+#define GPU_HOLDERS_GROUPS 8 /* the most control groups named for a GPU */
+
+#define GPU_MAJOR 195 /* of the device files, in all releases of the driver */
+
+#define GPU_UUID_SIZE 48
+
+struct gpu_minor {
+	char gpu[32]; /* PCI address, as the folders of the driver are named */
+	unsigned int minor;
+	char uuid[GPU_UUID_SIZE]; /* "": the driver has not initialised the GPU yet */
+};
+
+struct gpu_minors {
+	size_t count;
+	struct gpu_minor list[64];
+};
+
+/* Initialise with { .helper.pipe = -1 }. */
+struct gpu_holders {
+	struct gpu_minors minors; /* found earlier */
+	struct helper helper; /* the process that looks; its text: see gpu_holders_scan() */
+	char *found; /* the last answer */
+};
+
+/* Starts to look for the numbers and UUIDs of the GPUs, and does not wait. */
+void gpu_holders_learn(struct gpu_holders *h);
+
+/* Reads what a process has found, without waiting. */
+void gpu_holders_poll(struct gpu_holders *h);
+
+/* Returns members of a JSON object about who holds the GPU at the PCI address @gpu; "": not known. Valid until the next call. */
+const char *gpu_holders_find(struct gpu_holders *h, const char *gpu);
+
+/* The UUID of the GPU at the PCI address @gpu, if a process has found it; "": not known. Does not wait. Valid until the next call. */
+const char *gpu_holders_uuid(struct gpu_holders *h, const char *gpu);
+
+void gpu_holders_free(struct gpu_holders *h);
+
+/* What the process does; @root is put before the paths, @major is that of the device files. Writes a line for each
+ * GPU: its address, number, UUID or "-", and the members "held_by" (control groups), "holders_unread" (number of processes
+ * whose files this process may not read) and "holders_incomplete" (if the time was up). @minors come first; those without
+ * UUID are read again, and have another line. */
+void gpu_holders_scan(const char *root, unsigned int major, const struct gpu_minors *minors,
+		      FILE *out);
+
+/* Reads the driver's file about the GPU @gpu, /proc/driver/nvidia/gpus/GPU/information, below
+ * @root. False: it has no number. @uuid is "" where the driver shows none. */
+bool gpu_information_read(const char *root, const char *gpu, unsigned int *minor,
+			  char uuid[GPU_UUID_SIZE]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "faults/gpu_holders.h"
+#include "faults/fault_observer.h"
 
 #include <ctype.h>
 #include <sys/stat.h>

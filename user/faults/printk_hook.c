@@ -31,7 +31,7 @@
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/span.h"
-#include "kernel/bpf_hooks.h"
+#include "kernel/bpf_support.h"
 #include "kernel/kernel_log.h"
 #include "printk.skel.h"
 

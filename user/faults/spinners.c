@@ -19,7 +19,7 @@
  * read until a timer interrupts it. Both stay while a task spins: to attach them again, the kernel would wait until all CPUs have
  * left what they run. Threads of the kernel and of io_uring may run for hours because there is work: they count only in a
  * function of NFS or of the GPU driver. */
-#include "faults/spinners.h"
+#include "faults/fault_observer.h"
 
 #include <bpf/bpf.h>
 #include <unistd.h>

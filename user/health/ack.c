@@ -5,7 +5,7 @@
 #include "base/pci_address.h"
 #include "base/span.h"
 #include "base/time_text.h"
-#include "xid/xid_catalog.h"
+#include "xid/xid_line.h"
 
 bool ack_read_device(struct span text, struct ack *a)
 {

@@ -3,7 +3,6 @@
 #include "health/health.h"
 
 #include "base/time_text.h"
-#include "xid/xid_catalog.h"
 #include "xid/xid_line.h"
 
 /* What the driver and the switches' driver say without an Xid. */

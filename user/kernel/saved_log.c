@@ -17,7 +17,6 @@
  * Lines of others do not count: a user may have chosen what they say. A text without any of this is taken for the kernel's,
  * because people cut it off; but not in what has the lines of programs, the log of a container or JSON. The times decide about
  * bursts and repeats; one that goes back begins another boot or year, unless most do. */
-#include "kernel/saved_log.h"
 
 #include <time.h>
 

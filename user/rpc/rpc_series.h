@@ -2,7 +2,7 @@
 /* Reads what both BPF sources record in the same form: series, errors, depths. */
 #pragma once
 
-#include "kernel/bpf_hooks.h"
+#include "kernel/bpf_support.h"
 #include "owners/shares.h"
 #include "snapshot/snapshot.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "session/recording.h"
+#include "session/session.h"
 
 #include <math.h>
 #include <zlib.h>

@@ -9,7 +9,7 @@
 #include "base/span.h"
 #include "base/time_text.h"
 #include "snapshot/fault_counts.h"
-#include "xid/xid_catalog.h"
+#include "xid/xid_line.h"
 
 #define INDENT "    " /* of lines that are not wrapped */
 

@@ -2,7 +2,7 @@
 /* Look-ups in the catalogs, and advice. The table of Xids is indexed by the code;
  * codes that it lacks are all zero. Severities and actions are table rows because they change with each driver release. Rejected:
  * conditions in C; trusting the printed word, as the driver prints "Non-fatal" where the vendor asks for a reset. */
-#include "xid/xid_catalog.h"
+#include "xid/xid_line.h"
 
 #include <ctype.h>
 #include <limits.h>

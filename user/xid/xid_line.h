@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/pci_address.h"
+#include "base/span.h"
 
 enum xid_line_kind {
 	XID_LINE_NONE,
@@ -83,7 +84,7 @@ void xid_line_read_message(struct xid_line *line, const char *message, size_t le
 
 /* ---- xid_rating.c: severity and action of one event, by its text if that decides (xid_text.tsv), otherwise by the catalogs ---- */
 
-/* Both are label values, see xid_catalog.h; action is "" for an SXid. */
+/* Both are label values; action is "" for an SXid. */
 struct xid_rating {
 	const char *severity;
 	const char *action;
@@ -143,3 +144,57 @@ const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p, bool 
 /* Severity and action of one event: the policy's, otherwise those of xid_line_rating(). The policy does not change an Xid 154 that
  * resets the recovery action to None. An Xid 45 that names its cause is info if the policy has less than fatal for that. */
 struct xid_rating xid_policy_rating(const struct xid_policy *p, const struct xid_line *line);
+
+/* ---- xid_catalog.c ----
+ *
+ * The catalogs of Xids and SXids, from xid_catalog.tsv and sxid_catalog.tsv. All strings are constant, and not NULL unless stated.
+ * Category, action and severity are label values: lower case with underscores. */
+
+struct xid_catalog_entry {
+	unsigned int xid; /* 0: in the entry for unknown codes only */
+	const char *mnemonic; /* the driver's name of the code */
+	const char *documented; /* another name in the vendor's documentation; "": none */
+	const char *description; /* a few words, for people */
+	const char *category; /* "hw", "driver", "app", "fabric", "info", "unused", "unknown" */
+	const char *action; /* "reset_gpu", ..., "none_given" */
+	const char *severity; /* "fatal", "warning", "info", "unknown" */
+	const char *source; /* URL of the source */
+};
+
+struct sxid_catalog_entry {
+	unsigned int sxid;
+	const char *mnemonic;
+	const char *action;
+	const char *severity; /* if the text states none */
+	bool always; /* this severity counts even if the text states another, which is too low */
+};
+
+/* Never NULL: a code without an entry has severity "unknown" and action "none_given". */
+const struct xid_catalog_entry *xid_catalog_find(unsigned int xid);
+
+/* NULL: the catalog does not have it. */
+const struct sxid_catalog_entry *sxid_catalog_find(unsigned int sxid);
+
+/* What the code means in a few words; for an SXid its name in the driver; "": not known. */
+const char *xid_meaning(bool nvswitch, unsigned int code);
+
+/* A code as people write it: "79", "sxid:20034". */
+bool xid_code_read(struct span text, bool *nvswitch, unsigned int *code);
+
+/* The next code of a text as people write it, "Xid79, sxid:20034" or "xid 79 13". False: no code follows. */
+bool xid_code_next(struct span *text, bool *nvswitch, unsigned int *code);
+
+/* Whether the text has a code and nothing else. */
+bool xid_codes_only(struct span text);
+
+void xid_code_text(char *text, size_t size, bool nvswitch, unsigned int code);
+
+/* Entry @number of the catalog of SXids, from 0 on; NULL: there are no more. */
+const struct sxid_catalog_entry *sxid_catalog_entry(size_t number);
+
+/* One above the highest code of the catalog. */
+unsigned int xid_catalog_end(void);
+
+/* One sentence for the engineer on call. @action: the action of a catalog entry or a rating; any other text, or NULL, gets a general
+ * sentence. */
+const char *xid_action_advice(const char *action);

@@ -3,7 +3,6 @@
 
 #include "base/helper.h"
 #include "base/span.h"
-#include "xid/xid_catalog.h"
 
 static const char *const severities[] = { "fatal", "warning", "info", "unknown" };
 

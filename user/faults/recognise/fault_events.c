@@ -10,8 +10,8 @@
 #include "base/process.h"
 #include "base/safe_text.h"
 #include "base/span.h"
-#include "faults/gpu_holders.h"
-#include "xid/xid_catalog.h"
+#include "faults/fault_observer.h"
+#include "xid/xid_line.h"
 
 /* The line "fallen off the bus" repeats an Xid 79 just before it, "rm_init_adapter failed" the line RmInitAdapter. */
 #define FOLLOWS_SECONDS 60.0

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "kernel/bpf_hooks.h"
+#include "kernel/bpf_support.h"
 #include "kernel/kernel_types.h"
 #include "rpc/btf/btf.h"
 #include "rpc.skel.h"

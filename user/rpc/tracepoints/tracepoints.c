@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "kernel/bpf_hooks.h"
+#include "kernel/bpf_support.h"
 #include "kernel/kernel_types.h"
 #include "kernel/trace.h"
 #include "rpc/btf/btf.h"
