@@ -8,8 +8,7 @@
 static inline struct calls_by *snapshot_mount_calls(struct calls *c, const char *server,
 						    const char *export, const char *mountpoint)
 {
-	return table_get(&tables[TABLE_MOUNT_CALLS], c,
-			 (const void *[]){ server, export, mountpoint, "" });
+	return table_get(TABLE_MOUNT_CALLS, c, (const void *[]){ server, export, mountpoint, "" });
 }
 
 /* Adds @calls that took @each_ns. */

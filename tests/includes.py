@@ -146,7 +146,7 @@ def rowless(top):
     rows = (top / "user/snapshot/table.c").read_text(encoding="utf-8")
     tables = (top / "user/snapshot/tables.tsv").read_text(encoding="utf-8")
     known = set(re.findall(r"snapshot, [A-Z_]+, (?:\w+\.)?(\w+)", rows)) | {"calls", "faults", "self"}
-    known |= {name for pair in re.findall(r"\t(?:CALLS|FAULTS|SELF)\t(\w+)\t(\w+)", tables) for name in pair}
+    known |= {name for pair in re.findall(r"\t(?:CALLS|FAULTS|SELF)\t\w+\t(\w+)\t(\w+)", tables) for name in pair}
     for path in sorted((top / "user/snapshot").glob("*.h")):
         text = re.sub(r".*; /\*.*not recorded \*/\n", "", path.read_text(encoding="utf-8"))
         text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)

@@ -132,8 +132,8 @@ static void add_mounts(struct snapshot *s)
 		bool metadata = kind == RPC_KIND_METADATA;
 		const char *labels[] = { o->server, "/export", metadata ? home : "/mnt/checkpoint",
 					 metadata ? pod : "slurm:4711" };
-		struct calls_by *both = table_get(&tables[TABLE_OWNER_MOUNTS], &s->calls,
-						  (const void *const *)labels);
+		struct calls_by *both =
+			table_get(TABLE_OWNER_MOUNTS, &s->calls, (const void *const *)labels);
 
 		add_op(&both->sums, o, kind);
 		add_op(&snapshot_mount_calls(&s->calls, o->server, "/export", labels[2])->sums, o,

@@ -247,7 +247,7 @@ TEST(a_silence_names_the_mount_of_the_oldest_call)
 	call("nas-2", 3);
 	o = snapshot_owner_calls(&now.calls, "nas-2", "slurm:3");
 	o->oldest_ns = 9;
-	table_get(&tables[TABLE_OWNER_MOUNTS], &now.calls,
+	table_get(TABLE_OWNER_MOUNTS, &now.calls,
 		  (const void *[]){ "nas-2", "/ckpt", "/mnt/ckpt", "slurm:3" });
 	silence(7);
 	assert_has(calls_victims((char[VICTIMS_TEXT]){}, &now.calls, "nas-2", false),
@@ -459,7 +459,7 @@ TEST(the_mount_of_one_call_is_named_only_if_it_is_known)
 		if (known)
 			snapshot_owner_calls(&now.calls, "nas-2", "slurm:3")->oldest_ns = 9;
 		if (known == 2)
-			table_get(&tables[TABLE_OWNER_MOUNTS], &now.calls,
+			table_get(TABLE_OWNER_MOUNTS, &now.calls,
 				  (const void *[]){ "nas-2", "/home", "/home", "slurm:3" });
 		leave_one_call(29, 100);
 		ends_with(said[known]);

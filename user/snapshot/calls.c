@@ -179,30 +179,6 @@ void calls_free(struct calls *c)
 	*c = (struct calls){};
 }
 
-ENTRIES(rpc_op, snapshot_op, TABLE_OPS, (struct calls * c, const char *server, const char *op),
-	server, op)
-ENTRIES(rpc_error, snapshot_error, TABLE_ERRORS,
-	(struct calls * c, const char *server, const char *op, const char *status), server, op,
-	status)
-ENTRIES(rpc_transport_state, snapshot_transport, TABLE_TRANSPORTS,
-	(struct calls * c, const char *server, const char *name), server, name)
-ENTRIES(rpc_server_state, snapshot_server, TABLE_SERVERS, (struct calls * c, const char *server),
-	server)
-ENTRIES(episode_stats, snapshot_episodes, TABLE_EPISODES,
-	(struct calls * c, const char *server, const char *kind), server, kind)
-ENTRIES(calls_by, snapshot_owner_calls, TABLE_OWNER_CALLS,
-	(struct calls * c, const char *server, const char *owner), server, "", "", owner)
-ENTRIES(client_module, snapshot_module, TABLE_MODULES, (struct calls * c, const char *name), name)
-ENTRIES(rpc_storage, snapshot_storage, TABLE_STORAGES, (struct calls * c, const char *server),
-	server)
-ENTRIES(stuck_state, snapshot_stuck, TABLE_STUCK,
-	(struct calls * c, const char *mountpoint, bool rpc), mountpoint, &rpc)
-
-struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like)
-{
-	return table_get_like(&tables[TABLE_MOUNTS], c, like);
-}
-
 enum rpc_queue server_oldest(const struct rpc_server_state *v)
 {
 	int oldest = 0;

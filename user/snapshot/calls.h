@@ -142,6 +142,13 @@ extern const struct slot_setting_name {
 	const char *name, *path;
 } slot_settings[SLOT_SETTINGS];
 
+/* The arrays and their counts are in tables.tsv: `struct rpc_op *ops; size_t op_count;` and so on. */
+#define CALLS(type, list, count, ...) \
+	struct type *list;            \
+	size_t count;
+#define FAULTS(...)
+#define SELF(...)
+#define TABLE_ROW(table, part, ...) part(__VA_ARGS__)
 struct calls {
 	enum rpc_source source; /* in use */
 	uint64_t source_number; /* if it changes, all counts of calls have begun again */
@@ -151,39 +158,14 @@ struct calls {
 	uint64_t cpu_waiting_ns; /* since the boot, a task waited for a CPU; 0: unknown */
 	uint64_t dirty_bytes; /* of all files: to be written or committed */
 	uint64_t dirty_limit_bytes; /* above this the kernel delays writers; 0: unknown */
-
-	struct rpc_op *ops;
-	size_t op_count;
-	struct rpc_error *errors;
-	size_t error_count;
-	struct rpc_transport_state *transports;
-	size_t transport_count;
-	struct rpc_server_state *servers;
-	size_t server_count;
-	struct episode_stats *episodes;
-	size_t episode_count;
-	struct nfs_mount *mounts;
-	size_t mount_count;
 	uint64_t mounts_version; /* changes when the list is read again; not recorded */
-	struct calls_by *mount_calls;
-	size_t mount_call_count;
-	struct calls_by *owner_calls;
-	size_t owner_call_count;
-	/* Calls by owner and mount: sums over one are the other's. Without rpc_options.owner_mounts only after the first failed call. */
-	struct calls_by *owner_mounts;
-	size_t owner_mount_count;
-	struct client_module *modules;
-	size_t module_count;
-	struct stuck_state *stuck;
-	size_t stuck_count;
-	struct rpc_storage *storages;
-	size_t storage_count;
-	struct file_calls *files; /* in the last snapshot of a session, with --files */
-	size_t file_count;
-	struct slow_call *slow; /* since the snapshot before */
-	size_t slow_count;
 	uint64_t left_out_entries; /* mounts beyond the limit; not recorded */
+#include "tables.inc"
 };
+#undef TABLE_ROW
+#undef CALLS
+#undef FAULTS
+#undef SELF
 
 /* For each entry of one server in a list of struct calls: CALLS_EACH(o, &d->calls, op, server) goes through .ops. CALLS_FIND()
  * returns the first of them for which @wanted is true, or NULL. */
@@ -218,18 +200,30 @@ void calls_remove_server(struct calls *c, const char *server);
 
 /* Find the entry with these labels, or add one of zeros. The pointer is valid until the next call for the same array. Without
  * memory it is one that nobody reads: see table_append(). The labels of a mount are its server, export, mount point and version. */
-struct rpc_op *snapshot_op(struct calls *c, const char *server, const char *op);
-struct rpc_error *snapshot_error(struct calls *c, const char *server, const char *op,
-				 const char *status);
-struct rpc_transport_state *snapshot_transport(struct calls *c, const char *server,
-					       const char *name);
-struct rpc_server_state *snapshot_server(struct calls *c, const char *server);
-struct episode_stats *snapshot_episodes(struct calls *c, const char *server, const char *kind);
-struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like);
-struct calls_by *snapshot_owner_calls(struct calls *c, const char *server, const char *owner);
-struct client_module *snapshot_module(struct calls *c, const char *name);
-struct stuck_state *snapshot_stuck(struct calls *c, const char *mountpoint, bool rpc);
-struct rpc_storage *snapshot_storage(struct calls *c, const char *server);
+ENTRIES(rpc_op, snapshot_op, TABLE_OPS, (struct calls * c, const char *server, const char *op),
+	server, op)
+ENTRIES(rpc_error, snapshot_error, TABLE_ERRORS,
+	(struct calls * c, const char *server, const char *op, const char *status), server, op,
+	status)
+ENTRIES(rpc_transport_state, snapshot_transport, TABLE_TRANSPORTS,
+	(struct calls * c, const char *server, const char *name), server, name)
+ENTRIES(rpc_server_state, snapshot_server, TABLE_SERVERS, (struct calls * c, const char *server),
+	server)
+ENTRIES(episode_stats, snapshot_episodes, TABLE_EPISODES,
+	(struct calls * c, const char *server, const char *kind), server, kind)
+ENTRIES(calls_by, snapshot_owner_calls, TABLE_OWNER_CALLS,
+	(struct calls * c, const char *server, const char *owner), server, "", "", owner)
+ENTRIES(client_module, snapshot_module, TABLE_MODULES, (struct calls * c, const char *name), name)
+ENTRIES(rpc_storage, snapshot_storage, TABLE_STORAGES, (struct calls * c, const char *server),
+	server)
+ENTRIES(stuck_state, snapshot_stuck, TABLE_STUCK,
+	(struct calls * c, const char *mountpoint, bool rpc), mountpoint, &rpc)
+
+static inline struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like)
+{
+	return table_get_like(TABLE_MOUNTS, c, like);
+}
+
 extern const char *const rpc_phase_names[RPC_PHASES];
 extern const char *const rpc_kind_names[RPC_KINDS];
 enum rpc_kind rpc_kind_of(const char *op);

@@ -74,11 +74,6 @@ void fault_counts_free(struct fault_counts *counts)
 	*counts = (struct fault_counts){};
 }
 
-struct fault *snapshot_fault(struct fault_counts *counts, const struct fault *like)
-{
-	return table_get_like(&tables[TABLE_FAULTS], counts, like);
-}
-
 static const char *const watched[] = {
 	/* clang-format off */
 	"nfs", "nfsv", "blocklayoutdriver", "lockd", "sunrpc", "rpcrdma", "auth_rpcgss", "rpcsec_gss", "netfs", "fscache",
@@ -113,15 +108,6 @@ bool kernel_event_is_stall(const char *kind)
 
 	return ARRAY_FIND(k, kinds, COUNT(kinds), !strcmp(kind, *k));
 }
-
-ENTRIES(kernel_event, snapshot_kernel_event, TABLE_KERNEL_EVENTS,
-	(struct fault_counts * c, bool gpu_driver, const char *kind, const char *device),
-	&gpu_driver, kind, device)
-ENTRIES(gpu_info, snapshot_gpu, TABLE_GPUS, (struct fault_counts * c, const char *gpu), gpu)
-ENTRIES(unverified_xid, snapshot_unverified, TABLE_UNVERIFIED,
-	(struct fault_counts * c, const char *gpu, unsigned int code), gpu, &code)
-ENTRIES(gpu_recovery, snapshot_recovery, TABLE_RECOVERIES,
-	(struct fault_counts * c, const char *gpu, const char *evidence), gpu, evidence)
 
 const struct event_kind_row event_kinds[EVENT_KINDS + 1] = {
 #define TABLE_ROW(kind, ...) { __VA_ARGS__ },

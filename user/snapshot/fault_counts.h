@@ -45,14 +45,19 @@ struct fault_counts {
 
 /* Find the entry with these labels, or add one of zeros. The pointer is valid until the next call for the same array. Without
  * memory it is one that nobody reads: see table_append(). The labels of a fault are all members of @like except counts and times. */
-struct fault *snapshot_fault(struct fault_counts *counts, const struct fault *like);
-struct kernel_event *snapshot_kernel_event(struct fault_counts *counts, bool gpu_driver,
-					   const char *kind, const char *device);
-struct gpu_info *snapshot_gpu(struct fault_counts *counts, const char *gpu);
-struct unverified_xid *snapshot_unverified(struct fault_counts *counts, const char *gpu,
-					   unsigned int code);
-struct gpu_recovery *snapshot_recovery(struct fault_counts *counts, const char *gpu,
-				       const char *evidence);
+static inline struct fault *snapshot_fault(struct fault_counts *counts, const struct fault *like)
+{
+	return table_get_like(TABLE_FAULTS, counts, like);
+}
+
+ENTRIES(kernel_event, snapshot_kernel_event, TABLE_KERNEL_EVENTS,
+	(struct fault_counts * c, bool gpu_driver, const char *kind, const char *device),
+	&gpu_driver, kind, device)
+ENTRIES(gpu_info, snapshot_gpu, TABLE_GPUS, (struct fault_counts * c, const char *gpu), gpu)
+ENTRIES(unverified_xid, snapshot_unverified, TABLE_UNVERIFIED,
+	(struct fault_counts * c, const char *gpu, unsigned int code), gpu, &code)
+ENTRIES(gpu_recovery, snapshot_recovery, TABLE_RECOVERIES,
+	(struct fault_counts * c, const char *gpu, const char *evidence), gpu, evidence)
 
 /* The time of the last evidence that the faults of @gpu are over; 0: none. @withdrawn: RECOVERY_WITHDRAWN also counts. */
 double fault_last_recovery(const struct fault_counts *counts, const char *gpu, bool withdrawn);

@@ -45,7 +45,7 @@ void snapshot_hook(struct self *s, const char *name, bool attached)
 
 void snapshot_drop(struct self *s, const char *reason, uint64_t count)
 {
-	struct drop_count *drop = table_get(&tables[TABLE_DROPS], s, (const void *[]){ reason });
+	struct drop_count *drop = table_get(TABLE_DROPS, s, (const void *[]){ reason });
 
 	drop->count += count;
 }
@@ -60,8 +60,7 @@ void snapshot_health(struct self *s, const char *check, int level)
 
 void snapshot_program(void *self, const char *name, uint64_t runs, uint64_t ns)
 {
-	struct program_run *run =
-		table_get(&tables[TABLE_PROGRAMS], self, (const void *[]){ name });
+	struct program_run *run = table_get(TABLE_PROGRAMS, self, (const void *[]){ name });
 
 	run->runs += runs;
 	run->ns += ns;
@@ -69,5 +68,5 @@ void snapshot_program(void *self, const char *name, uint64_t runs, uint64_t ns)
 
 void snapshot_finding(struct self *s, const char *check, const char *device, const char *code)
 {
-	table_get(&tables[TABLE_FINDINGS], s, (const void *[]){ check, device, code });
+	table_get(TABLE_FINDINGS, s, (const void *[]){ check, device, code });
 }

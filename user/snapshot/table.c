@@ -48,18 +48,15 @@ static const struct field snapshot_fields[] = {
 
 /* ---- the tables ---- */
 
-#define TYPE_OF(of, member) __typeof__(*((of *)NULL)->member)
-#define CALLS_TYPE(list) TYPE_OF(struct calls, list)
-#define FAULTS_TYPE(list) TYPE_OF(struct fault_counts, list)
-#define SELF_TYPE(list) TYPE_OF(struct self, list)
-#define TABLE(in, where, list, number, rows, most, all)                                       \
-	.name = #list, .part = offsetof(struct snapshot, where), .array = offsetof(in, list), \
-	.entries = offsetof(in, number), .size = sizeof(TYPE_OF(in, list)), .fields = rows,   \
-	.field_count = COUNT(rows), .max = most, .delta_all = all
+#define TABLE(in, where, type, list, number, most, all)                                        \
+	.name = #list, .part = offsetof(struct snapshot, where), .array = offsetof(in, list),  \
+	.entries = offsetof(in, number), .size = sizeof(struct type), .fields = type##_fields, \
+	.field_count = COUNT(type##_fields), .max = most, .delta_all = all
 #define CALLS(...) TABLE(struct calls, calls, __VA_ARGS__)
 #define FAULTS(...) TABLE(struct fault_counts, faults, __VA_ARGS__)
-#define SELF(list, ...) \
-	TABLE(struct self, self, list, __VA_ARGS__), .room = COUNT(((struct self *)NULL)->list)
+#define SELF(type, list, ...)                              \
+	TABLE(struct self, self, type, list, __VA_ARGS__), \
+		.room = COUNT(((struct self *)NULL)->list)
 
 const struct table tables[TABLES] = {
 	[TABLE_SNAPSHOT] = { .name = "snapshot",
@@ -165,7 +162,7 @@ void *table_append(const struct table *t, void *part)
 {
 	size_t *count = (size_t *)((char *)part + t->entries);
 	static union {
-#define TABLE_ROW(table, part, list, ...) part##_TYPE(list) table;
+#define TABLE_ROW(table, part, type, ...) struct type table;
 #include "tables.inc"
 #undef TABLE_ROW
 	} spare;
@@ -201,8 +198,9 @@ void calls_copy(struct calls *c, const struct calls *from, enum table_id first)
 		table_copy(&tables[id], from, c);
 }
 
-void *table_get(const struct table *t, void *part, const void *const *labels)
+void *table_get(enum table_id id, void *part, const void *const *labels)
 {
+	const struct table *t = &tables[id];
 	char *entry = find_entry(t, part, labels, 0);
 
 	if (entry)
@@ -222,11 +220,12 @@ void *table_get_labels(const struct table *t, void *part, const void *like)
 	const void *labels[LABELS_MAX];
 
 	labels_of(t, like, labels);
-	return table_get(t, part, labels);
+	return table_get((enum table_id)(t - tables), part, labels);
 }
 
-void *table_get_like(const struct table *t, void *part, const void *like)
+void *table_get_like(enum table_id id, void *part, const void *like)
 {
+	const struct table *t = &tables[id];
 	char *entry = table_like(t, part, like, 0);
 
 	if (entry)

@@ -81,14 +81,6 @@ struct table {
 	bool delta_all; /* struct delta also has entries whose counters have not changed, for their gauges */
 };
 
-enum table_id {
-	TABLE_SNAPSHOT, /* the struct itself, as one entry: .entries is not used */
-#define TABLE_ROW(table, ...) TABLE_##table,
-#include "tables.inc"
-#undef TABLE_ROW
-	TABLES,
-};
-
 extern const struct table tables[TABLES];
 
 /* The number of entries of @t in @part; their array. */
@@ -101,22 +93,8 @@ void table_free_part(void *part, size_t offset);
 /* The entry with the labels of the entry @like, or NULL. @at: the index of @like in its own array, which is tried first. */
 void *table_like(const struct table *t, const void *part, const void *like, size_t at);
 
-/* The entry with these labels, or a new one of zeros, which table_append() adds. @labels: a text, or a pointer to a number, for
- * each label. A text that does not fit is cut. */
-void *table_get(const struct table *t, void *part, const void *const *labels);
-
-/* Defines @name(): the entry of @table in the part @c with these labels, or a new one. */
-#define ENTRIES(type, name, table, parameters, ...)                                        \
-	struct type *name parameters                                                       \
-	{                                                                                  \
-		return table_get(&tables[table], c, (const void *const[]){ __VA_ARGS__ }); \
-	}
-
-/* The same with the labels of the entry @like. */
+/* As table_get(), with the labels of the entry @like. */
 void *table_get_labels(const struct table *t, void *part, const void *like);
-
-/* The same; a new one is a copy of @like without counters and gauges. */
-void *table_get_like(const struct table *t, void *part, const void *like);
 
 /* Whether a counter has changed. */
 bool table_changed(const struct table *t, const void *now, const void *then);
