@@ -330,8 +330,7 @@ static void add_mount_calls(struct rpc_observer *o, struct client_list *clients,
 	if (o->mount_calls.error != before)
 		log_info(&o->log, "cannot tell which mount a call belongs to: %s",
 			 bpf_reason(o->mount_calls.error));
-	slow_calls_find_mounts(s, &o->mount_calls);
-	file_calls_find_mounts(s, &o->mount_calls);
+	calls_find_mounts(s, &o->mount_calls);
 }
 
 int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads the slow calls that bpf/slow_calls.bpf.h reports, and finds out whose they were. */
+/* Reads the slow calls that bpf/slow_calls.bpf.h reports, and the calls by file; finds out whose they were. */
 #pragma once
 
 #include "rpc.h"
@@ -36,10 +36,10 @@ void slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const 
 
 struct mount_calls_state;
 
-/* Finds the mount point of each of the slow calls of @s: that of its client, or the only one of its server. */
-void slow_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *mounts);
+/* Finds the mounts of the slow calls and files of @s: those of their clients; for a slow call also the only one of its server. */
+void calls_find_mounts(struct snapshot *s, const struct mount_calls_state *mounts);
 
-/* ---- file_calls.c: calls by file and directory, and the choice of those to be shown ---- */
+/* ---- calls by file and directory, and the choice of those to be shown ---- */
 
 /* The ops that count, for the program. */
 void file_calls_ops(volatile struct rpc_file_op *ops);
@@ -58,6 +58,3 @@ void file_calls_place(const char *export, const char *mountpoint, char *mount, c
 /* Adds to @s the files with the most calls, bytes and time, @shown by each, and as many directories. */
 void file_calls_add(struct snapshot *s, const struct bpf_map *files, unsigned int shown,
 		    struct share_reader *owners);
-
-/* Finds the mounts and servers of the files in @s. */
-void file_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *mounts);
