@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves what `xidscope doctor` reports about systems in each state: the source, what is missing with its fix, the
  * GPU driver; and that a system is healthy only if nothing is missing. */
-#include "printed.h"
 #include "commands/commands.h"
-#include "faults/printk_hook.h"
-#include "made_up_module.h"
+#include "faults/fault_authority.h"
 #include "kernel/bpf_support.h"
+#include "made_up_module.h"
+#include "printed.h"
 #include "rpc/choice.h"
 
 /* Returns whether the system is healthy. @tried: see printk_hook_try(). */

@@ -2,7 +2,7 @@
 /* Proves that each call of the driver counts once, however late it is read, whatever users and processes print beside
  * it, of texts of the driver, too, and whatever of that the hook and the log lose. */
 #include "fault_world.h"
-#include "faults/printk_hook.h"
+#include "faults/fault_authority.h"
 
 #define MIXES 250
 #define MAX_RECORDS 150

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that a printk call is the driver's only if its immediate caller is a function of a module of the driver, and
  * that nothing is decided where a name is missing. */
-#include "faults/printk_hook.h"
+#include "faults/fault_authority.h"
 #include "made_up_tree.h"
 #include "unit.h"
 

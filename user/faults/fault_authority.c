@@ -35,8 +35,6 @@
 
 #include <zlib.h>
 
-#include "faults/printk_hook.h"
-
 /* A report and a record of one text on both sides of a boundary are one fault if they are closer together than this. */
 #define BOUNDARY_NS 100000000ull
 

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/span.h"
-#include "faults/printk_hook.h"
+#include "faults/fault_authority.h"
 #include "kernel/kernel_log.h"
 #include "kernel/trace.h"
 

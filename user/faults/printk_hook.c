@@ -20,7 +20,7 @@
  * the driver was on the stack. What may be the driver's opens a gap: the log decides about what was printed until now.
  * Others may fill half of the buffer only, and what they lose opens none.
  */
-#include "faults/printk_hook.h"
+#include "faults/fault_authority.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
