@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that calls which fail are told from users' mistakes and from waits, that the gravest is named with its mount and
  * owner, and that limits and gains are not made of them. */
+#include "limits/verdict.h"
 #include "unit.h"
-#include "limits/failures.h"
 
 TEST(errors_have_a_meaning)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that increases of mounts and owners add up while these come, end and return, that there are never too many series,
  * and which of them end and when. */
-#include "unit.h"
-#include "owners/shares.h"
 #include "base/mountinfo.h"
 #include "owners/mount_calls.h"
 #include "snapshot/delta.h"
+#include "unit.h"
 
 #define OWNERS 4
 

@@ -16,7 +16,7 @@
  * - Is it the answer to a question? A lock that FREE_STATEID gives back may be gone with the file's CLOSE.
  *
  * Sources: RFC 8881, section 15; RFC 1813, section 2.6; soft mounts: nfs(5). */
-#include "limits/failures.h"
+#include "limits/verdict.h"
 
 #include "base/safe_text.h"
 #include "base/time_text.h"

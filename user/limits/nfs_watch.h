@@ -3,7 +3,7 @@
  * limits are documented in docs/WHY.md. */
 #pragma once
 
-#include "limits/failures.h"
+#include "limits/verdict.h"
 #include "snapshot/fault_counts.h"
 
 /* A stall: a call has waited for longer than this. */

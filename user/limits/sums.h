@@ -2,7 +2,6 @@
 /* The sums over intervals from which the verdict on a server is made: sums.c says what they contain, and why. */
 #pragma once
 
-#include "limits/failures.h"
 #include "limits/verdict.h"
 
 /* Calls whose times may be compared with each other. */

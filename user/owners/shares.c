@@ -24,7 +24,7 @@
  * owner's number. If it had called again, it would have got a new number, and its name would be the same.
  *
  * Why not a map that drops the least recently used entry? It drops while a program writes, and its counts are lost. */
-#include "owners/shares.h"
+#include "owners/mount_calls.h"
 
 #include <bpf/bpf.h>
 #include <sys/mman.h>

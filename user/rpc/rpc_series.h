@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernel/bpf_support.h"
-#include "owners/shares.h"
+#include "owners/mount_calls.h"
 #include "snapshot/snapshot.h"
 
 struct server_maps {

@@ -8,7 +8,6 @@
 #include "base/process.h"
 #include "kernel/kernel_types.h"
 #include "owners/mount_calls.h"
-#include "owners/shares.h"
 
 /* ---- calls by file and directory ---- */
 

@@ -5,7 +5,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#include "owners/shares.h"
+#include "owners/mount_calls.h"
 #include "rpc/rpc_series.h"
 #include "rpc/slow_calls.h"
 #include "snapshot/snapshot.h"

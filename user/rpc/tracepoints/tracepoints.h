@@ -5,7 +5,7 @@
 
 #include "base/file_text.h"
 #include "base/safe_text.h"
-#include "owners/shares.h"
+#include "owners/mount_calls.h"
 #include "rpc/rpc_series.h"
 #include "rpc_tracepoints.h"
 #include "snapshot/snapshot.h"
