@@ -251,7 +251,7 @@ TEST(each_family_is_written_at_its_level_of_detail)
 		write_text(metrics[m].least);
 		if (!strstr(text, formatted("# TYPE " METRIC_PREFIX "%s ", metrics[m].name)))
 			fail_msg(
-				"nobody writes %s: do so in openmetrics.c or call_metrics.c, and give fill() a value of it",
+				"nobody writes %s: do so in openmetrics.c, and give fill() a value of it",
 				metrics[m].name);
 	}
 }
