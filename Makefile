@@ -188,7 +188,7 @@ $(B)/libxidscope.a: $(filter-out %/main.o,$(USER_OBJECTS))
 $(T)/test_%: tests/unit/test_%.c $(B)/fuzz/libxidscope.a
 	$(say) CC $@
 	$(Q)$(FUZZ_CC) -O0 $(FUZZ_SANITIZE) $(WARN) -Wno-missing-field-initializers -fno-strict-aliasing -D__SANITIZE_ADDRESS__ \
-		-DTEST_DATA='"tests/data"' $< -o $@ $(B)/fuzz/libxidscope.a -lcmocka $(LIBS)
+		-DTEST_DATA='"$(CURDIR)/tests/data"' $< -o $@ $(B)/fuzz/libxidscope.a -lcmocka $(LIBS)
 
 # By gcc, without the sanitizers: programs for the kernel, see tests/unit/bpf_natively.h, and memory that is given back.
 BPF_TESTS := $(T)/test_rpc_programs $(T)/test_rpc_tracepoints_program $(T)/test_printk_program

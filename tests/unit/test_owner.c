@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
+#include "golden.h"
 #include "made_up_tree.h"
 #include "base/clock.h"
 #include "owners/mount_calls.h"
@@ -36,150 +37,7 @@ static const char *owner_of(const char *path)
 
 TEST(an_owner_is_who_the_path_of_its_group_says)
 {
-	static const char *const paths[][2] = {
-		{ "", "kernel" },
-		{ "/system.slice/slurmstepd.scope/job_7/step_0", "slurm:7" },
-		{ "/slurm/uid_1000/job_8/step_batch", "slurm:8" },
-		{ "/slurm.slice/slurmstepd.scope/job_7/step_0", "slurm:7" }, /* CgroupSlice= */
-		/* No process has its number. */
-		{ "/system.slice/slurmstepd.scope/s1JHM889NVM300/step_0", "slurm:s1JHM889NVM300" },
-		{ "/lsf/cluster1/job.4711.2026.1695012345", "lsf:4711" },
-		{ "/lsf/cluster1/job.4711[3].2026.1695012345/task", "lsf:4711[3]" },
-		{ "/pbs_jobs.service/jobid/4711.server", "pbs:4711" },
-		{ "/pbs_jobs.service/jobs/4711[3].server", "pbs:4711[3]" },
-		{ "/pbspro.service/jobid/4711.server", "pbs:4711" },
-		{ "/pbspro.slice/pbspro-4711.server.slice", "pbs:4711" },
-		{ "/pbspro.slice/pbspro-4711\\x5b3\\x5d.my\\x2dserver.slice", "pbs:4711[3]" },
-		{ "/pbspro/4711[3].server", "pbs:4711[3]" },
-		{ "/torque/4711.server/R0.t0", "pbs:4711" },
-		{ "/pbspro/jobs", "group:pbspro/jobs" },
-		{ "/system.slice/pbspro/4711.server", "group:system.slice/pbspro" },
-		{ "/pbs_jobs.service", "unit:pbs_jobs.service" },
-		{ "/lsf/cluster1/job.x", "group:lsf/cluster1" },
-		/* A container of a job, and a job of a pod, with a group beside the container's or in it. */
-		{ "/system.slice/slurmstepd.scope/job_7/step_0/docker-" ID ".scope", "slurm:7" },
-		{ "/system.slice/n1_slurmstepd.scope/job_7/step_0/" ID, "slurm:7" },
-		{ "/kubepods.slice/kubepods-burstable.slice/" POD
-		  "/system.slice/slurmstepd.scope/job_7/step_0",
-		  "pod:" POD_ID " slurm:7" },
-		{ "/kubelet.slice/kubelet-kubepods.slice/" POD "/cri-containerd-" ID
-		  ".scope/system.slice/n1_slurmstepd.scope/job_7",
-		  "pod:" POD_ID " slurm:7" },
-		{ "/kubepods/burstable/pod" POD_ID "/" ID "/slurm/uid_0/job_9/step_0",
-		  "pod:" POD_ID " slurm:9" },
-		{ "/docker/" ID "/system.slice/slurmstepd.scope/job_9/step_0",
-		  "container:4f0cd5b61a92 slurm:9" },
-		/* Pods. */
-		{ "/kubepods.slice/kubepods-burstable.slice/" POD "/cri-containerd-ab.scope",
-		  "pod:" POD_ID },
-		{ "/kubepods/besteffort/pod" POD_ID "/ab", "pod:" POD_ID },
-		{ "/kubepods.slice/kubepods-pod01234567_89ab_cdef_0123_456789abcdef.slice",
-		  "pod:" POD_ID },
-		{ "/my.slice/my-pods.slice/my-pods-kubepods.slice/my-pods-" POD "/x",
-		  "pod:" POD_ID },
-		/* containerd with cgroupfs under a kubelet with systemd; nodes in containers: kind, k3d, minikube. */
-		{ "/system.slice/containerd.service/" POD ":cri-containerd:ab", "pod:" POD_ID },
-		{ "/system.slice/k3s.service/" POD ":cri-containerd:ab", "pod:" POD_ID },
-		{ "/system.slice/k3s-agent.service/" POD ":cri-containerd:ab", "pod:" POD_ID },
-		{ "/system.slice/rke2-server.service/" POD ":cri-containerd:ab", "pod:" POD_ID },
-		{ "/system.slice/k0sworker.service/" POD ":cri-containerd:ab", "pod:" POD_ID },
-		{ "/system.slice/snap.microk8s.daemon-containerd.service/" POD ":cri-containerd:ab",
-		  "pod:" POD_ID },
-		{ "/system.slice/crio.service/" POD ":crio:ab", "pod:" POD_ID },
-		{ "/system.slice/docker-" ID
-		  ".scope/kubelet.slice/kubelet-kubepods.slice/kubelet-" POD,
-		  "pod:" POD_ID },
-		{ "/docker/" ID "/kubelet/kubepods/burstable/pod" POD_ID "/ab", "pod:" POD_ID },
-		{ "/docker/" ID "/kubepods/pod" POD_ID "/" ID
-		  "/system.slice/slurmstepd.scope/job_9",
-		  "pod:" POD_ID " slurm:9" },
-		/* Groups that others than root may make below their own, with names of other pods, containers and jobs. */
-		{ "/lxc.payload.a/kubepods/pod" POD_ID, "container:a" },
-		{ "/machine.slice/machine-a.scope/kubepods.slice/" POD, "container:a" },
-		{ "/machine.slice/libpod-" ID ".scope/container/kubepods/pod" POD_ID,
-		  "container:4f0cd5b61a92" },
-		{ "/libpod_parent/libpod-" ID "/kubepods/pod" POD_ID, "container:4f0cd5b61a92" },
-		{ "/docker/" ID "/pod" POD_ID, "container:4f0cd5b61a92" },
-		{ "/system.slice/alice.service/kubepods/pod" POD_ID, "unit:alice.service" },
-		{ "/system.slice/alice.service/docker-" ID ".scope", "unit:alice.service" },
-		{ "/system.slice/alice.service/docker/" ID, "unit:alice.service" },
-		{ "/system.slice/alice.service/lxc/a/slurm/uid_0/job_4711", "unit:alice.service" },
-		{ "/system.slice/alice.service/libpod-payload-0/lxc/a", "unit:alice.service" },
-		{ "/users/alice/lxc/a", "group:users/alice" },
-		{ "/users/lxc.payload.a", "group:users/lxc.payload.a" },
-		{ "/alice/machine.slice/machine-a.scope", "group:alice/machine.slice" },
-		{ "/alice/nginx.service", "group:alice/nginx.service" },
-		{ "/system.slice/alice.scope/lxc/a", "unit:alice.scope" },
-		/* Containers. */
-		{ "/system.slice/docker-" ID ".scope", "container:4f0cd5b61a92" },
-		{ "/docker/" ID "/init.scope", "container:4f0cd5b61a92" },
-		{ "/machine.slice/libpod-" ID ".scope/container", "container:4f0cd5b61a92" },
-		{ "/machine.slice/machine-libpod_pod_0" HEX_40
-		  "01234567890123456789012.slice/libpod-" ID ".scope",
-		  "container:4f0cd5b61a92" },
-		{ "/libpod_parent/libpod-" ID, "container:4f0cd5b61a92" },
-		{ "/docker/0" HEX_40 "0123456789012345678901)",
-		  "group:docker/0" HEX_40 "0123456789012345678901)" },
-		/* Rootless, or without a name: the ID is another one after each start. */
-		{ "/system.slice/quadlet.service/libpod-payload-" ID, "unit:quadlet.service" },
-		{ "/docker/" ID "/system.slice/a.service/x", "container:4f0cd5b61a92" },
-		{ "/system.slice/quadlet.service/supervisor", "unit:quadlet.service" },
-		{ "/libpod_parent/0" HEX_40 "01234567890123456789012/libpod-" ID,
-		  "container:4f0cd5b61a92" },
-		{ "/system.slice/nerdctl-" ID ".scope", "container:4f0cd5b61a92" },
-		{ "/default/" ID, "container:4f0cd5b61a92" },
-		{ "/system.slice/crio-" ID ".scope", "container:4f0cd5b61a92" },
-		{ "/docker/" ID "/docker/0" HEX_40 "01234567890123456789012",
-		  "container:4f0cd5b61a92" },
-		{ "/lxc.payload.train/system.slice/cron.service", "container:train" },
-		{ "/lxc.payload/train", "container:train" },
-		{ "/lxc.payload.project_" HEX_40 HEX_40, "container:project_" HEX_40 HEX_40 },
-		{ "/lxc/101/ns/system.slice", "container:101" },
-		{ "/system.slice/lxc/101", "container:101" },
-		{ "/machine.slice/machine-my\\x2dbox.scope/payload", "container:my-box" },
-		{ "/machine.slice/systemd-nspawn@my\\x2dbox.service/payload", "container:my-box" },
-		/* libvirt counts the machines that it has started. */
-		{ "/machine.slice/machine-lxc\\x2d1234\\x2dmy\\x2dbox.scope", "container:my-box" },
-		{ "/machine.slice/machine-qemu\\x2d9\\x2dvm\\x2d1.scope/libvirt/emulator",
-		  "container:vm-1" },
-		{ "/machine.slice/machine-lxc\\x2dbox.scope", "container:lxc-box" },
-		{ "/machine.slice/machine-qemu\\x2d9.scope", "container:qemu-9" },
-		/* What looks like one. */
-		{ "/system.slice/docker-" ID "0.scope", "unit:docker-" ID "0.scope" },
-		{ "/system.slice/x" ID ".scope", "unit:x" ID ".scope" },
-		{ "/docker/" HEX_40, "group:docker/" HEX_40 },
-		{ "/lxc", "group:lxc" },
-		{ "/lxc.payload.", "group:lxc.payload." },
-		/* A name that imitates a job. */
-		{ "/lxc.payload.a slurm:7", "container:a_slurm:7" },
-		{ "/lxc.payload.a\n", "container:a\\x0a" },
-		{ "/a/b slurm:7", "group:a/b_slurm:7" },
-		{ "/system.slice/x slurm:7.scope", "unit:x_slurm:7.scope" },
-		{ "/system.slice/nginx.service", "unit:nginx.service" },
-		/* Cut at 95 bytes. */
-		{ "/system.slice/" HEX_40 HEX_40 "0123456789.serv",
-		  "unit:" HEX_40 HEX_40 "0123456789.serv" },
-		{ "/data.slice/data-base.slice/db.service/worker", "unit:db.service" },
-		{ "/user.slice/user-1000.slice", "user:1000" },
-		{ "/user.slice/user-1000.slice/user@1000.service/libpod-" ID ".scope",
-		  "user:1000" },
-		{ "/user.slice/user-1000.slice/system.slice/slurmstepd.scope/job_1", "user:1000" },
-		{ "/user.slice/odd.slice", "user:unknown" },
-		/* Groups of users by pam_cgfs of LXC, and of a job's user by HTCondor. */
-		{ "/user/alice/0/kubepods/pod" POD_ID, "group:user/alice" },
-		{ "/user/alice/0/lxc/a/slurm/uid_0/job_4711", "group:user/alice" },
-		{ "/user/alice/0/" ID, "group:user/alice" },
-		{ "/htcondor/condor_slot1@n/kubepods/pod" POD_ID, "group:htcondor/condor_slot1@n" },
-		{ "/system.slice/htcondor/condor_slot1@n/lxc/a", "group:system.slice/htcondor" },
-		{ "/a", "group:a" },
-		{ "/a/b/c", "group:a/b" },
-		{ "/a\nb\"", "group:a\\x0ab\"" },
-	};
-
-	for (size_t i = 0; i < COUNT(paths); i++) {
-		print_message("# %s\n", paths[i][0]);
-		assert_string_equal(owner_of(paths[i][0]), paths[i][1]);
-	}
+	assert_golden(TEST_DATA "/owners.tsv", owner_of);
 	helper_free(&helper);
 }
 
