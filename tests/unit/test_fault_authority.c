@@ -2,6 +2,7 @@
 /* Proves that each fault is counted once, by one authority at a time, in floods, at boundaries and in gaps; that text of
  * others never counts where callers are known; and what lines that are no faults do. */
 #include "fault_world.h"
+#include "golden.h"
 
 #define XID_79 "NVRM: Xid (PCI:0000:c1:00): 79, pid=7, name=py, GPU has fallen off the bus."
 #define XID_31 "NVRM: Xid (PCI:0000:c2:00): 31, pid=8, name=a b, Ch 00000008, MMU Fault"
@@ -993,14 +994,6 @@ TEST(fallen_off_the_bus_is_printed_twice)
 	assert_state("log 1, fallen_off_bus 4, recovered 1");
 }
 
-#define LOCKUP_12 "watchdog: BUG: soft lockup - CPU#12 stuck for 22s! [x:9]\n"
-#define TASK_12 "CPU: 12 UID: 0 PID: 9 Comm: x Kdump: loaded Tainted: P\n"
-#define TASK_3 "CPU: 3 UID: 0 PID: 4711 Comm: cuda Tainted: P\n"
-#define HUNG_TASK                                             \
-	"INFO: task a:9 blocked for more than 122 seconds.\n" \
-	" schedule+0x1/0x2\n nfs_x+0x1/0x2 [nfs]\n"
-#define END "---[ end trace 0000000000000000 ]---\n"
-
 /* Reads the report line by line, of which "@T4711 " may begin each. Returns "kind device: about" of each event. */
 static const char *report_of(const char *text)
 {
@@ -1031,154 +1024,7 @@ static const char *report_of(const char *text)
 
 TEST(a_report_of_many_lines_is_one_event_with_its_module)
 {
-	static const char *const cases[][2] = {
-		{ "BUG: kernel NULL pointer dereference, address: 00000000000000a8\n"
-		  "#PF: supervisor read access in kernel mode\n"
-		  "Oops: Oops: 0000 [#1] SMP NOPTI\n"
-		  "CPU: 3 UID: 1000 PID: 4711 Comm: cuda-EvtHandlr Tainted: G           OE       6.17.0-20-generic #20\n"
-		  "RIP: 0010:uvm_hmm_unregister_gpu+0x51/0x3a0 [nvidia_uvm]\n"
-		  " uvm_gpu_release+0x10/0x20 [nvidia_uvm 1f2e3d4c]\n"
-		  "---[ end trace 0000000000000000 ]---\n"
-		  "RIP: 0010:nfs_x+0x51/0x3a0 [nfs]",
-		  "kernel_oops nvidia_uvm: cuda-EvtHandlr/4711 on cpu3 in uvm_hmm_unregister_gpu" },
-		{ "list_add corruption. prev->next should be next (1), but was 2. (prev=3).\n"
-		  "------------[ cut here ]------------\n"
-		  "kernel BUG at lib/list_debug.c:29!\n"
-		  "CPU: 1 PID: 7 Comm: kworker/u4:1 Not tainted 5.10.0-32-cloud-amd64 #1\n"
-		  "RIP: 0010:__list_add_valid.cold+0x3d/0x3f\n"
-		  " ? die+0x36/0x90 [ext4]\n"
-		  " nfs_page_group_lock+0x10/0x20 [nfs]\n",
-		  "kernel_oops nfs: kworker/u4:1/7 on cpu1 in nfs_page_group_lock" },
-		{ "refcount_t: underflow; use-after-free.\n"
-		  "WARNING: CPU: 5 PID: 12 at lib/refcount.c:28 refcount_warn_saturate+0xa6/0xe8\n"
-		  "RIP: 0010:refcount_warn_saturate+0xa6/0xe8\n",
-		  "kernel_corruption : in refcount_warn_saturate" },
-		{ "WARNING: CPU: 5 PID: 12 at nvidia_uvm/uvm_va_block.c:1 uvm_x+0xa6/0xe8 [nvidia_uvm]\n"
-		  "RIP: 0010:uvm_x+0xa6/0xe8 [nvidia_uvm]",
-		  "kernel_warning nvidia_uvm: in uvm_x" },
-		{ "general protection fault, probably for non-canonical address 0xdead: 0000 [#1] SMP",
-		  "kernel_oops : " },
-		{ "watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [a:b:4711]\n"
-		  "RIP: 0010:native_queued_spin_lock_slowpath+0x1a2/0x1e0\n"
-		  " _raw_spin_lock+0x1e/0x30\n"
-		  " nfs_lock_and_join_requests+0x5a/0x1a0 [nfs]\n"
-		  " nfs_updatepage+0x1/0x2 [nfs]\n",
-		  "soft_lockup cpu3: a:b/4711 in nfs_lock_and_join_requests" },
-		{ "watchdog: BUG: soft lockup - CPU#11 stuck for 94s!", "soft_lockup cpu11: " },
-		{ "rcu: INFO: rcu_preempt self-detected stall on CPU\n"
-		  "rcu: \t3-....: (5249 ticks this GP) idle=b7c/1/0x4000000000000000\n"
-		  "WARNING: CPU: 3 PID: 99 at include/trace/events/printk.h:10 printk_sprint+0x11f/0x130\n"
-		  "CPU: 3 PID: 99 Comm: spin Not tainted 6.1.0\n"
-		  "RIP: 0010:spin_for_ever+0x1/0x2 [spin]",
-		  "rcu_stall cpu3: spin/99 in spin_for_ever" },
-		/* another CPU sees it, and shows the stacks of both */
-		{ "rcu: INFO: rcu_sched detected stalls on CPUs/tasks:\n"
-		  "rcu: \t0-....: (5250 ticks this GP) idle=1f2/1/0x4000000000000000\n"
-		  "rcu: \t5-....: (5250 ticks this GP) idle=1f3/1/0x4000000000000000\n"
-		  "Sending NMI from CPU 1 to CPUs 0:\n"
-		  "NMI backtrace for cpu 0\n"
-		  "CPU: 0 UID: 0 PID: 811 Comm: python3 Not tainted 6.12.1\n"
-		  "RIP: 0010:delay_tsc+0x1/0x2\n"
-		  "NMI backtrace for cpu 5\n"
-		  "CPU: 5 UID: 0 PID: 812 Comm: dd Not tainted 6.12.1\n"
-		  " nfs_updatepage+0x1/0x2 [nfs]\n",
-		  "rcu_stall cpu5: ; rcu_stall cpu0: python3/811 in delay_tsc" },
-		{ "rcu: INFO: rcu_preempt detected expedited stalls on CPUs/tasks: { 6-...D } 5250 jiffies s: 77 root: 0x40/.",
-		  "rcu_stall cpu6: " },
-		/* a CPU that waits for the lock of an oops, in the middle of it */
-		{ "BUG: unable to handle page fault for address: ffffc9000f6d0000\n" LOCKUP_12
-		  "Oops: Oops: 0002 [#1] SMP NOPTI\n" TASK_12 TASK_3 "RIP: 0010:x+0x1/0x2 [ext4]\n"
-		  "RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\n" END,
-		  "soft_lockup cpu12: x/9; kernel_oops nvidia_uvm: cuda/4711 on cpu3 in uvm_x" },
-		{ "BUG: unable to handle page fault for address: ffffc9000f6d0000\n" LOCKUP_12
-			  TASK_12 "RIP: 0010:nfs_x+0x1/0x2 [nfs]\n nfs_y+0x1/0x2 [nfs]\n"
-		  "Oops: Oops: 0002 [#1] SMP NOPTI\n" TASK_3
-		  "RIP: 0010:ext4_x+0x1/0x2 [ext4]\n" END,
-		  "soft_lockup cpu12: x/9; kernel_oops ext4: cuda/4711 on cpu3 in ext4_x" },
-		{ "Oops: Oops: 0002 [#1] SMP NOPTI\n" TASK_3 LOCKUP_12 TASK_12
-		  "RIP: 0010:nfs_x+0x1/0x2 [nfs]\n nfs_y+0x1/0x2 [nfs]\n"
-		  "RIP: 0010:ext4_x+0x1/0x2 [ext4]\n" END,
-		  "soft_lockup cpu12: x/9; kernel_oops ext4: cuda/4711 on cpu3 in ext4_x" },
-		{ "Oops: Oops: 0002 [#1] SMP NOPTI\nrcu: INFO: rcu_sched self-detected stall on CPU\n"
-		  "rcu: \t12-....: (5249 ticks this GP) idle=b7c\n" TASK_12
-		  "RIP: 0010:nfs_x+0x1/0x2 [nfs]\n" TASK_3 "RIP: 0010:ext4_x+0x1/0x2 [ext4]\n" END,
-		  "rcu_stall : ; kernel_oops ext4: cuda/4711 on cpu3 in ext4_x" },
-		/* Where the log shows who prints, that decides. */
-		{ "@T4711 BUG: unable to handle page fault for address: ffffc9000f6d0000\n@C12 " LOCKUP_12
-		  "@C12 " TASK_12 "@T4711 Oops: Oops: 0002 [#1] SMP NOPTI\n@T4711 " TASK_3
-		  "@C12 RIP: 0010:x+0x1/0x2 [ext4]\n@T9 ---[ end trace 0 ]---\n"
-		  "@T9 WARNING: CPU: 5 PID: 9 at x.c:1 x+0x1/0x2 [ext4]\n@T9 RIP: 0010:x+0x1/0x2 [ext4]\n"
-		  "@T4711 RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\n@T4711 " END,
-		  "soft_lockup cpu12: x/9; kernel_oops nvidia_uvm: cuda/4711 on cpu3 in uvm_x" },
-		{ "@T9 WARNING: CPU: 5 PID: 9 at x.c:1 x+0x1/0x2 [ext4]\n"
-		  "@T4711 Oops: Oops: 0002 [#1] SMP NOPTI\n@T9 RIP: 0010:x+0x1/0x2 [ext4]\n"
-		  "@T4711 RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\n",
-		  "kernel_warning : ; kernel_oops nvidia_uvm: in uvm_x" },
-		/* Names of processes end nothing, and are no function and no CPU. */
-		{ "BUG: kernel NULL pointer dereference, address: 0\n" TASK_3
-		  "---[ end trace [4711]: segfault at 0 ip 0 sp 0 error 4 in ] ]---[1+1]\n"
-		  "RIP: 0010:nfs_x+0x1/0x2 [nfs]\n" END,
-		  "kernel_oops nfs: cuda/4711 on cpu3 in nfs_x" },
-		{ "BUG: kernel NULL pointer dereference, address: 0\n" TASK_3
-		  " a+0x1/0x2 [x][4711]: segfault at 0 ip 0 sp 0 error 4\n"
-		  "pc : a+0x1/0x2[4711]: unhandled level 3 translation fault\n"
-		  " a+0x1/0x2 [4711]: segfault at 0 ip 0 sp 0 error 4\n"
-		  "RIP: 0010:memcpy+0x1/0x2\n uvm_x+0x1/0x2 [nvidia_uvm] (P)\n" END,
-		  "kernel_oops nvidia_uvm: cuda/4711 on cpu3 in uvm_x" },
-		{ LOCKUP_12 "---[ end trace : page allocation failure: order:0\n" TASK_12
-			    "RIP: 0010:nfs_x+0x1/0x2 [nfs]\n",
-		  "soft_lockup cpu12: x/9 in nfs_x" },
-		{ "rcu: INFO: rcu_sched self-detected stall on CPU\nrcu: \t7-....:[4711]: segfault at 0\n"
-		  "rcu: \t7-....: (4711): Attempt to set a LOCK_MAND lock via flock(2).\n"
-		  "rcu: \t3-....: (5249 ticks this GP) idle=b7c\n",
-		  "rcu_stall cpu3: " },
-		/* A panic is of the report that it follows: behind its end, or in its middle. */
-		{ "Oops: Oops: 0002 [#1] SMP NOPTI\n" TASK_3
-		  "RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\n" END
-		  "RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\nKernel panic - not syncing: Fatal exception",
-		  "kernel_oops nvidia_uvm: cuda/4711 on cpu3 in uvm_x" },
-		{ "WARNING: CPU: 3 PID: 4711 at x.c:1 uvm_x+0x1/0x2 [nvidia_uvm]\n" TASK_3
-		  "RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\n"
-		  "Kernel panic - not syncing: kernel: panic_on_warn set ...",
-		  "kernel_oops nvidia_uvm: cuda/4711 on cpu3 in uvm_x" },
-		{ LOCKUP_12 TASK_12 "RIP: 0010:_raw_spin_lock+0x1/0x2\n nfs_x+0x1/0x2 [nfs]\n"
-				    "Kernel panic - not syncing: softlockup: hung tasks",
-		  "kernel_oops nfs: x/9 on cpu12 in nfs_x" },
-		{ "WARNING: CPU: 3 PID: 4711 at x.c:1 uvm_x+0x1/0x2 [nvidia_uvm]\n" END
-		  "Kernel panic - not syncing: Fatal machine check",
-		  "kernel_warning : ; kernel_oops : " },
-		/* a task that hangs in the GPU driver, and one that hangs elsewhere */
-		{ "INFO: task pt_data:w:4711 blocked for more than 122 seconds.\n"
-		  "      Tainted: P           OE      6.8.0\n"
-		  "task:pt_data:w state:D stack:0 pid:4711 tgid:4711 ppid:1 flags:0x00000002\n"
-		  " schedule_preempt_disabled+0x15/0x30\n __mutex_lock.constprop.0+0x263/0x490\n"
-		  " uvm_x+0x1/0x2 [nvidia_uvm]\n uvm_ioctl+0x1/0x2 [nvidia_uvm]\n"
-		  "INFO: task a b:9 blocked for more than 122 seconds.\n"
-		  " schedule+0x1/0x2\n nfs_x+0x1/0x2 [nfs]\n",
-		  "gpu_hang nvidia_uvm: pt_data:w/4711 in uvm_x; hung_task : a b/9 in nfs_x" },
-		/* what follows that: stacks of other CPUs, another's warning, the panic of who has found it */
-		{ "INFO: task a:9 blocked for more than 122 seconds.\n schedule+0x1/0x2\n"
-		  "NMI backtrace for cpu 3\n" TASK_3 " uvm_x+0x1/0x2 [nvidia_uvm]\n",
-		  "hung_task : a/9" },
-		{ HUNG_TASK "WARNING: CPU: 3 PID: 71 at x.c:1 uvm_x+0x1/0x2 [nvidia_uvm]\n"
-			    "RIP: 0010:uvm_x+0x1/0x2 [nvidia_uvm]\n",
-		  "hung_task : a/9 in nfs_x; kernel_warning nvidia_uvm: in uvm_x" },
-		{ HUNG_TASK "Kernel panic - not syncing: hung_task: blocked tasks\n" TASK_3,
-		  "hung_task : a/9 in nfs_x; kernel_oops : cuda/4711 on cpu3" },
-		/* long names, and NFS that is built in */
-		{ "BUG: kernel NULL pointer dereference, address: 0\n"
-		  "RIP: 0010:subdeviceCtrlCmdBusGetPcieSupportedGpuAtomics_IMPL+0x1/0x2 [nvidia]\n",
-		  "kernel_oops nvidia: in subdeviceCtrlCmdBusGetPcieSupportedGpuAtomics_I" },
-		{ LOCKUP_12 "RIP: 0010:native_queued_spin_lock_slowpath+0x1/0x2\n nfs_x+0x1/0x2\n",
-		  "soft_lockup cpu12: x/9 in nfs_x" },
-		{ "BUG: kernel NULL pointer dereference, address: 0\nRIP: 0010:rpc_x+0x1/0x2\n",
-		  "kernel_oops sunrpc: in rpc_x" },
-		/* a text within a record that another begins */
-		{ "tmpfs: Unknown parameter 'BUG: unable to handle page fault'", "" },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++)
-		assert_string_equal(report_of(cases[i][0]), cases[i][1]);
+	assert_golden(TEST_DATA "/kernel_reports.txt", report_of);
 }
 
 static void count_event(void *context, const struct event *event)
