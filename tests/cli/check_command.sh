@@ -281,53 +281,10 @@ done | "$program" xid - | grep -q 'fail by cpu_stuck' || fail "three lockups at 
 saved() { for second in 01 31 55; do printf %b "${1//@S/$second}" | sed "s/@T/${text//\//.}/"; done | "$program" xid - 2>&1; }
 text='watchdog: BUG: soft lockup - CPU#3 stuck for 26s! [dd:1]'
 while IFS='|' read -r kernels others; do
+	[[ $kernels != '#'* ]] || continue
 	[[ $(saved "$kernels\n") == *'fail by cpu_stuck: soft_lockup of cpu3'* ]] || fail "three lockups are not found in $kernels: $(saved "$kernels\n")"
 	[[ -z $others || $(saved "$others\n") == *"not known to be the kernel's: "[1-9]* ]] || fail "a text of others counts: $others"
-done <<-"END"
-	2026-01-02T03:04:@S.678901234Z stdout F kernel: @T|2026-01-02T03:04:@S.678901234Z stdout F @T
-	2026-01-02T03:04:@S.678901234Z stderr P [   @S.5] @T|2026-01-02T03:04:@S.6Z stdout F sshd[9]: @T
-	2026-01-02T03:04:@S.6Z stdout F Jan  2 03:04:@S n1 kernel: @T|2026-01-02T03:04:@S.6Z stdout F Jan  2 03:04:@S n1 app: @T
-	2026-01-02T03:04:@S.6Z\t[   @S.3] @T|2026-01-02T03:04:@S.6Z {u="a\"}"} app: @T
-	2026-01-02T03:04:@SZ {u="a\"} kernel: b"} n1 kernel: @T|2026-01-02T03:04:@SZ {u="a\"} kernel: b"} @T
-	Jan  2 03:04:@S n1 kern.err kernel: [   @S.3] @T|Jan  2 03:04:@S n1 user.err kernel-app: [   @S.3] @T
-	Fri Jan  2 03:04:@S 2026 kern.err kernel: [   @S.3] @T|Fri Jan  2 03:04:@S 2026 user.notice root: @T
-	3,12,@S000000,-;@T|12,12,@S000000,-;@T
-	3,12,@S000000,-,caller=T1;@T|30,12,@S000000,-,caller=T1;@T
-	{"log":"[   @S.3] @T\\n","stream":"stdout","time":"2026-01-02T03:04:@S.6Z"}|{"log":"@T\\n","time":"2026-01-02T03:04:@S.6Z"}
-	{"labels":{"_TRANSPORT":"stdout"},"line":"n1 kernel: @T","timestamp":"2026-01-02T03:04:@SZ"}|{"labels":{"_TRANSPORT":"kernel"},"line":"@T"}
-	n1: kern: warning: [2026-01-02T03:04:@S.678Z]: @T|n1: user: warning: [2026-01-02T03:04:@S.678Z]: @T
-	pod1 dmesg [   @S.3] @T|sshd[9]: [   @S.3] @T
-	<4>1 2026-01-02T03:04:@SZ n1 kernel - - [a b="] c"][d] @T|<4>1 2026-01-02T03:04:@SZ n1 app - - [a b="]"] @T
-	Jan  2 03:04:@S n1 [   @S.3] @T|Jan  2 03:04:@S n1 app: [   @S.3] @T
-	2026-01-02 03:04:@S.5 +0100 n1 kernel: @T|2026-01-02 03:04:@S.5 +0100 n1 app: @T
-	[五 1月  2 03:04:@S 2026] [   T12] @T|[Do Xyz  2 03:04:@S 2026] [   T12] @T
-	1月 02 03:04:@S n1 kernel: @T|1月 02 03:04:@S n1 app: @T
-	Jan  2 03:04:@S n1 kernel: @T|Xyz 02 03:04:@S n1 kernel: @T
-	10 02 03:04:@S n1 kernel: @T|
-	Okt 02 03:04:@S n1 kernel: @T|Okt 02 03:04:@S n1 app: @T
-	déc. 02 03:04:@S n1 kernel: @T|Jan  2 03:04:@S kern.example.org su kernel: @T
-	    Mär 02 03:04:@S n1 kernel: @T|    Mär 02 03:04:@S n1 app: @T
-	[2026-01-02 03:04:@S] [   @S.3] @T|[2026-01-02 03:04:@S] app[9]: [   @S.3] @T
-	2026-01-02T03:04:@SZ {a="b", transport="kernel"} @T|2026-01-02T03:04:@SZ {a="\\\", transport=\\\"kernel\\\""} @T
-	{"MESSAGE":"n1 kernel: @T","DATE":"Jan  2 03:04:@S"}|{"_TRANSPORT":"journal","FACILITY":"kern","MESSAGE":"@T"}
-	{"log":"<3>[   @S.3] @T\\n","stream":"stdout"}|{"log":"<3>@T\\n","stream":"stdout"}
-	2026-01-02T03:04:@S.6Z stdout F <3>[   @S.3] @T|2026-01-02T03:04:@S.6Z stdout F <3>@T
-	2026-01-02T03:04:@SZ {transport="kernel"} @T|2026-01-02T03:04:@SZ stdout F {transport="kernel"} @T
-	2026-01-02T03:04:@SZ {transport="kernel"} @T|{"log":"{transport=\\"kernel\\"} @T\\n","time":"2026-01-02T03:04:@SZ"}
-	2026-01-02T03:04:@SZ {a="b"} n1 kernel: @T|2026-01-02T03:04:@SZ {a="b"} {transport="kernel"} @T
-	<4>1 2026-01-02T03:04:@SZ n1 kernel - - - @T|Jan  2 03:04:@S n1 kernel[99]: a - @T
-	<4>1 2026-01-02T03:04:@SZ n1 kernel - - - @T|Jan  2 03:04:@S n1 kernelx[99]: a - @T
-	<4>1 2026-01-02T03:04:@SZ n1 kernel - - - @T|Jan  2 03:04:@S kernel-dev01 sshd[99]: - @T
-	<4>1 2026-01-02T03:04:@SZ n1 kernel - - - @T|<4>1 2026-01-02T03:04:@SZ n1 kernel 99 - - @T
-	    [    1.3] systemd[1]: x\n    [   @S.3] @T|Jan  2 03:04:@S n1 app[9]: dump:\n       n7: [   @S.3] @T
-	[   @S.3] @T|Jan  2 03:04:@S n1 app[9]: dump:\n       Jan  2 03:04:@S n1 kernel: @T
-	Fri 2026-01-02 03:04:@S CEST HPC kernel: @T|2026-01-02T03:04:@S+01:00 HPC app kernel: @T
-	Fri 2026-01-02 03:04:@S -03 HPC kernel: @T|2026-01-02 03:04:@S GPU app kernel: @T
-	Jan  2 03:04:@S Zeus kernel: @T|Jan  2 03:04:@S Zeus app kernel: @T
-	6.8.0-45-generic,3,12,@S000000,-;@T|6.8.0-45-generic,12,12,@S000000,-;@T
-	{"MESSAGE":"@T","_TRANSPORT":"kernel","__REALTIME_TIMESTAMP":"17641584@S123456"}|{"MESSAGE":"@T","_TRANSPORT":"stdout"}
-	{"_TRANSPORT":"kernel","MESSAGE":"@T","time":"2026-01-02T03:04:@SZ"}|{"_TRANSPORT":{"_TRANSPORT":"kernel"},"MESSAGE":"@T"}
-END
+done <"$top/tests/data/saved_logs.txt" || fail "the forms of saved logs are missing"
 yes "$(printf ':%.0s' {1..4095})" | head -500 | timeout 5 "$program" xid - >out 2>&1
 ((PIPESTATUS[2] == 1)) || fail "lines of colons take seconds"
 [[ $(printf 'n1> %s\n' 'NVRM: API mismatch: the client' | "$program" xid -) == 'health: unknown'*'with an unknown prefix: 1.'* ]] || fail "an unknown form is ok"
