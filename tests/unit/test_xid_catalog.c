@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that a look-up gives the right entry or a harmless one, that every entry has advice; that an event's own text
- * decides where it can, and the catalog where the text says less; and which messages show that a reset is done.
- * tests/data/xid_ratings.tsv has many more. */
+/* Proves that a look-up gives the right entry or a harmless one, and that every entry has advice.
+ * How events are rated is proved by test_xid_policy.c and test_xid_ratings.c. */
 #include "unit.h"
 #include "xid/xid_line.h"
 
@@ -102,106 +101,6 @@ TEST(sxids_are_found_among_switches_codes_only)
 	assert_int_equal(sxid_catalog_find(30006)->sxid, 30006);
 	for (size_t i = 0; i < COUNT(unknown); i++)
 		assert_null(sxid_catalog_find(unknown[i]));
-}
-
-#define XID "NVRM: Xid (PCI:0000:c1:00): "
-#define SXID "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): "
-#define CHANGED XID "154, GPU recovery action changed from "
-
-static struct xid_line read_line(const char *text)
-{
-	struct xid_line line;
-	size_t offset = 0;
-
-	assert_true(xid_line_next(text, strlen(text), &offset, &line));
-	return line;
-}
-
-TEST(the_text_decides_then_the_catalog)
-{
-	/* With severity and action. */
-	static const char *const cases[][3] = {
-		{ XID "79, gone", "fatal", "restart_bm" },
-		{ XID "31, x", "warning", "restart_app" },
-		{ XID "45, x", "info", "workflow_xid_45" },
-		{ XID "45, x caused by previous Xid 31", "info", "workflow_xid_45" },
-		{ XID "45, x caused by previous Xid 145", "info", "workflow_xid_45" },
-		{ XID "45, x caused by previous Xid 79", "warning", "restart_bm" },
-		{ XID "999, x", "unknown", "none_given" },
-		{ XID "74, x", "fatal", "workflow_nvlink_err" },
-		{ XID
-		  "74, NVLink: fatal error detected on link 1(0x1, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)",
-		  "info", "ignore" },
-		{ XID
-		  "74, NVLink: fatal error detected on link 1(0x1, 0x0, 0x0, 0x0, 0x100000, 0x0, 0x0)",
-		  "warning", "ignore" },
-		{ XID "149, NETIR Fatal XC0 (0x1)", "fatal", "reset_gpu" },
-		{ XID "149, NETIR Nonfatal XC0 (0x1)", "warning", "xid_154_eval" },
-		{ XID "149, NETIR_LINK_EVT Fatal XC0 (0x02600000 0x0)", "warning", "ignore" },
-		/* cut within the word that would decide */
-		{ XID "149, NETIR_LINK_EVT Fatal XC0 (0x02600000", "fatal", "reset_gpu" },
-		{ XID "149, Link 1 : Link Down While Active.", "warning", "workflow_nvlink5_err" },
-		{ XID "150", "fatal", "reset_gpu" },
-		{ CHANGED "0x0 (None) to 0x1 (GPU Reset Required)", "fatal", "reset_gpu" },
-		{ CHANGED "0x0 (None) to 0x2 (OS Reboot)", "fatal", "restart_bm" },
-		{ CHANGED "0x0 (None) to 0x5 (Recover IMEX Domain)", "warning",
-		  "recover_imex_domain" },
-		{ CHANGED "0x0 (None) to 0x9 (Some New Action)", "fatal", "xid_154" },
-		{ CHANGED "0x1 (GPU Reset Required) to 0x0 (None)", "info", "xid_154" },
-		{ XID "154, GPU recovery act", "warning", "xid_154" },
-		{ CHANGED "0x0 (None) to 0x4 (Drain and Re", "fatal", "reset_gpu" },
-		{ CHANGED "0x4 (Drain and Reset) to 0x0 (No", "warning", "xid_154" },
-		{ SXID "20034, Fatal, x", "fatal", "" },
-		{ SXID "20001, Non-fatal, x", "warning", "" },
-		{ SXID "20001, Fatal, x", "fatal", "reset_fabric" },
-		{ SXID "15008, Correctable, x", "info", "" },
-		{ SXID "12028, Non-fatal, x", "fatal", "" },
-		{ SXID "26006, SOE HALTED", "fatal", "" },
-		{ SXID "26008, SOE Watchdog error", "info", "" },
-		/* an older release's number of another error */
-		{ SXID "28001, Non-fatal, Link 46 x", "warning", "" },
-		/* numbers of switches are not looked up among those of GPUs */
-		{ SXID "00079, x", "unknown", "" },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct xid_line line = read_line(cases[i][0]);
-		struct xid_rating v = xid_line_rating(&line);
-
-		if (strcmp(v.severity, cases[i][1]) || strcmp(v.action, cases[i][2]))
-			fail_msg("%s: %s, %s", cases[i][0], v.severity, v.action);
-		if (*v.action)
-			assert_string_not_equal(xid_action_advice(v.action),
-						xid_action_advice(NULL));
-	}
-}
-
-TEST(a_reset_is_done_if_the_action_before_none_was_one)
-{
-	static const struct {
-		const char *text;
-		bool no_more, done;
-	} cases[] = {
-		{ CHANGED "0x1 (GPU Reset Required) to 0x0 (None)", true, true },
-		{ CHANGED "0x2 (Node Reboot Required) to 0x0 (None)", true, true },
-		{ CHANGED "0x4 (Drain and Reset) to 0x0 (None)", true, true },
-		{ CHANGED "0x2 (OS Reboot) to 0x0 (None)", true, true },
-		{ CHANGED "0x3 (Drain P2P) to 0x0 (None)", true, false },
-		{ CHANGED "0x5 (Recover IMEX Domain) to 0x0 (None)", true, false },
-		{ CHANGED "0x9 (Some New Action) to 0x0 (None)", true, false },
-		{ CHANGED "0x0 (None) to 0x0 (None)", true, false },
-		{ CHANGED "0x4 (Drain and Reset) to 0x1 (GPU Reset Required)", false, false },
-		{ CHANGED "0x1 (GPU Reset Required) to 0x0 (", false, false },
-		{ XID "79, recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)",
-		  false, false },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct xid_line line = read_line(cases[i].text);
-
-		assert_int_equal(xid_asks_no_more(&line), cases[i].no_more);
-		assert_int_equal(xid_reset_is_done(&line), cases[i].done);
-	}
 }
 
 TEST(the_text_decides_of_some_codes_only)

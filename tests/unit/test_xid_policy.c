@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that a policy file is read as documented or refused with its line and the reason, and that a rating is the
- * operator's where the policy may set it. */
+/* Proves that a policy file is read as documented or refused with its line and the reason, and that an event is rated
+ * by its own text where that decides, then by the policy, then by the catalog. tests/data/xid_ratings.tsv has many more events. */
 #include <unistd.h>
 
+#include "golden.h"
 #include "made_up_tree.h"
 #include "xid/xid_line.h"
 
@@ -167,46 +168,34 @@ TEST(a_file_is_loaded_or_refused)
 	assert_null(p.entries);
 }
 
-TEST(the_policy_has_the_last_word_but_for_two_events)
+/* Severity and action of the event in a text; those with the policy, if they are others; and what it shows of a reset. */
+static const char *rating_of(const char *text)
 {
-#define GPU "NVRM: Xid (PCI:0000:c1:00): "
-#define SWITCH "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): "
-	/* With the rating without a policy, and with it. */
-	static const char *const cases[][3] = {
-		{ GPU "79, x", "fatal restart_bm", "info restart_bm" },
-		{ GPU "31, x", "warning restart_app", "warning page_me" },
-		{ GPU "13, x", "warning restart_app", "warning restart_app" },
-		{ GPU "999, x", "unknown none_given", "fatal reset_gpu" },
-		{ GPU "149, NETIR Fatal XC0 (0x1)", "fatal reset_gpu", "info reset_gpu" },
-		{ GPU "45, x", "info workflow_xid_45", "fatal reset_gpu" },
-		{ GPU "45, x caused by previous Xid 79", "warning restart_bm", "info restart_bm" },
-		{ GPU "45, x caused by previous Xid 48", "warning workflow_xid_48",
-		  "warning workflow_xid_48" },
-		{ GPU
-		  "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
-		  "fatal reset_gpu", "warning page_me" },
-		{ GPU
-		  "154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)",
-		  "info xid_154", "info xid_154" },
-		{ SWITCH "20034, Fatal, x", "fatal ", "warning " },
-		/* a GPU's codes are no switch's */
-		{ SWITCH "00079, Non-fatal, x", "warning ", "warning " },
-	};
 	const struct xid_policy none = {};
 	struct xid_policy p =
 		parse("79 info\n31 - page_me\n999 fatal reset_gpu\n149 info\n45 fatal reset_gpu\n"
 		      "154 warning page_me\nsxid:20034 warning\n");
+	struct xid_rating catalog, policy;
+	struct xid_line line;
+	static char rating[200];
+	size_t offset = 0;
 
-	for (size_t i = 0; i < 2 * COUNT(cases); i++) {
-		const char *text = cases[i / 2][0];
-		struct xid_rating v;
-		struct xid_line line;
-		size_t offset = 0;
-
-		assert_true(xid_line_next(text, strlen(text), &offset, &line));
-		v = xid_policy_rating(i % 2 ? &p : &none, &line);
-		if (strcmp(formatted("%s %s", v.severity, v.action), cases[i / 2][1 + i % 2]))
-			fail_msg("%s: %s %s", text, v.severity, v.action);
-	}
+	assert_true(xid_line_next(text, strlen(text), &offset, &line));
+	catalog = xid_policy_rating(&none, &line);
+	policy = xid_policy_rating(&p, &line);
+	if (*catalog.action)
+		assert_string_not_equal(xid_action_advice(catalog.action), xid_action_advice(NULL));
+	snprintf(rating, sizeof(rating), "%s %s", catalog.severity, catalog.action);
+	if (strcmp(catalog.severity, policy.severity) != 0 ||
+	    strcmp(catalog.action, policy.action) != 0)
+		append_text(rating, ", by the policy %s %s", policy.severity, policy.action);
+	append_text(rating, "%s%s", xid_asks_no_more(&line) ? ", asks no more" : "",
+		    xid_reset_is_done(&line) ? ", reset is done" : "");
 	xid_policy_free(&p);
+	return rating;
+}
+
+TEST(the_text_decides_then_the_policy_and_the_catalog)
+{
+	assert_golden(TEST_DATA "/xid_rated.tsv", rating_of);
 }
