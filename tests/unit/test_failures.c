@@ -1,72 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that calls which fail are told from users' mistakes and from waits, that the gravest is named with its mount and
  * owner, and that limits and gains are not made of them. */
+#include "golden.h"
 #include "limits/verdict.h"
-#include "unit.h"
+
+static const char *meaning_of(const char *call)
+{
+	char op[RPC_OP_LEN], status[RPC_STATUS_LEN] = "";
+	enum failure failure;
+
+	assert_true(sscanf(call, "%23s %39s", op, status) > 0);
+	failure = failure_of(op, status);
+	return failure == FAILURE_NONE ? "none" : failure_names[failure];
+}
 
 TEST(errors_have_a_meaning)
 {
-	static const struct {
-		const char *op, *status;
-		enum failure failure;
-	} cases[] = {
-		{ "WRITE", "ENOSPC", FAILURE_DATA },
-		{ "OPEN", "ENOSPC", FAILURE_DATA },
-		{ "WRITE", "NFS4ERR_DQUOT", FAILURE_DATA },
-		{ "COMMIT", "EIO", FAILURE_DATA },
-		{ "GETATTR", "ETIMEDOUT", FAILURE_DATA },
-		{ "WRITE", "EROFS", FAILURE_DATA },
-		{ "WRITE", "NFS4ERR_SERVERFAULT", FAILURE_DATA },
-		{ "READ", "EREMOTEIO", FAILURE_DATA },
-		{ "GETATTR", "ESTALE", FAILURE_STALE },
-		{ "READ", "NFS4ERR_BADHANDLE", FAILURE_STALE },
-		{ "WRITE", "EACCES", FAILURE_REFUSED },
-		{ "GETATTR", "EPERM", FAILURE_REFUSED },
-		{ "OPEN", "EKEYEXPIRED", FAILURE_TICKET },
-		{ "GETATTR", "ESRCH", FAILURE_REFUSED },
-		{ "SEQUENCE", "NFS4ERR_BADSESSION", FAILURE_STATE },
-		{ "LOCK", "NFS4ERR_NO_GRACE", FAILURE_STATE },
-		/* what is neither in the table nor ordinary */
-		{ "WRITE", "ENETUNREACH", FAILURE_DATA },
-		{ "COMMIT", "EBADF", FAILURE_DATA },
-		{ "READ", "NFS4ERR_INVAL", FAILURE_DATA },
-		{ "WRITE", "NFS4ERR_OPENMODE", FAILURE_DATA },
-		{ "LOCK", "NFS4ERR_RESOURCE", FAILURE_DATA },
-		{ "LOCK", "NFS4ERR_LOCK_NOTSUPP", FAILURE_DATA },
-		{ "LOCK", "EOPNOTSUPP", FAILURE_DATA },
-		{ "WRITE", ANY_RPC_STATUS, FAILURE_DATA },
-		/* users' mistakes, and what is counted elsewhere */
-		{ "OPEN", "EACCES", FAILURE_NONE },
-		{ "SETATTR", "EPERM", FAILURE_NONE },
-		{ "LOOKUP", "ENOENT", FAILURE_NONE },
-		{ "LOOKUP", "NFS4ERR_WRONGSEC", FAILURE_NONE },
-		{ "GETATTR", "NFS4ERR_WRONGSEC", FAILURE_REFUSED },
-		{ "MKDIR", "EEXIST", FAILURE_NONE },
-		{ "REMOVE", "ENOTEMPTY", FAILURE_NONE },
-		{ "FREE_STATEID", "NFS4ERR_BAD_STATEID", FAILURE_NONE },
-		{ "FREE_STATEID", "NFS4ERR_LOCKS_HELD", FAILURE_NONE },
-		{ "NULL", "EPROTONOSUPPORT", FAILURE_NONE },
-		{ "LOCK", "NFS4ERR_DENIED", FAILURE_NONE },
-		{ "LOCK", "NFS4ERR_DEADLOCK", FAILURE_NONE },
-		{ "SETATTR", "EINVAL", FAILURE_NONE },
-		{ "SEEK", "NFS4ERR_UNION_NOTSUPP", FAILURE_NONE },
-		{ "COPY", "NFS4ERR_OFFLOAD_DENIED", FAILURE_NONE },
-		{ "LAYOUTGET", "NFS4ERR_RESOURCE", FAILURE_NONE },
-		{ "LOOKUP", ANY_RPC_STATUS, FAILURE_NONE },
-		{ "SEQUENCE", "NFS4ERR_RESOURCE", FAILURE_NONE },
-		{ "WRITE", "NFS4ERR_OLD_STATEID", FAILURE_NONE },
-		{ "WRITE", "EJUKEBOX", FAILURE_NONE },
-		{ "OPEN", "NFS4ERR_DELAY", FAILURE_NONE },
-		{ "OPEN", "NFS4ERR_GRACE", FAILURE_GRACE },
-		{ "READ", "ERESTARTSYS", FAILURE_NONE },
-		{ "SEQUENCE", "ETIMEDOUT", FAILURE_NONE },
-		{ "READ", "", FAILURE_NONE },
-		{ "READ", "E", FAILURE_NONE },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++)
-		if (failure_of(cases[i].op, cases[i].status) != cases[i].failure)
-			fail_msg("%s %s", cases[i].op, cases[i].status);
+	assert_golden_in(TEST_DATA "/texts.tsv", "what calls that end with an error mean",
+			 meaning_of);
 }
 
 static double begin; /* of the last interval */

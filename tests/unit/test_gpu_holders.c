@@ -2,54 +2,27 @@
 /* Proves that the jobs and pods that hold a GPU's device file are found, with the paths of Slurm and of kubelet in
  * cgroup v1 and v2, and no others. */
 
+#include "golden.h"
 #include "base/cgroup.h"
 #include "faults/fault_observer.h"
 #include "made_up_tree.h"
 #include "printed.h"
 
 #define UID "0a1b2c3d-0000-1111-2222-333344445555"
-#define UID_SYSTEMD "0a1b2c3d_0000_1111_2222_333344445555"
+
+static const char *group_of(const char *text)
+{
+	struct cgroup c;
+
+	cgroup_read(&c, text);
+	return formatted("%s%s%s%s%s", c.path, *c.job ? " job " : "", c.job, *c.pod ? " pod " : "",
+			 c.pod);
+}
 
 TEST(jobs_and_pods_are_known_by_their_groups)
 {
-	/* The path is that in the last line, but for the v1 hierarchies, of which some only have the job. */
-	static const char *const cases[][2] = {
-		{ "0::/system.slice/slurmstepd.scope/job_7/step_0/user/task_0\n", "job 7" },
-		{ "0::/system.slice/node1_slurmstepd.scope/job_8\n", "job 8" },
-		{ "11:blkio:/system.slice/slurmd.service\n0::/system.slice/slurmd.service\n"
-		  "4:memory:/slurm/uid_1000/job_9/step_batch\n",
-		  "job 9" },
-		{ "4:devices:/slurm_node1/uid_1000/job_10\n", "job 10" },
-		{ "0::/kubepods.slice/kubepods-besteffort.slice/"
-		  "kubepods-besteffort-pod" UID_SYSTEMD ".slice/cri-containerd-x.scope\n",
-		  "pod " UID },
-		{ "7:cpu:/kubepods/burstable/pod" UID "/x\n", "pod " UID },
-		{ "3:cpu:/a\n0::/b/c\n", "" },
-		{ "0::/\n3:cpu:/a\n", "" },
-		{ "3:cpu:/a\n", "" },
-		/* Groups that a user can make. */
-		{ "0::/user.slice/user-1000.slice/slurmstepd.scope/job_5\n", "" },
-		{ "0::/user.slice/user-1000.slice/user@1000.service/kubepods/pod" UID "\n", "" },
-		{ "0::/../../user.slice/user-1000.slice/user@1000.service/pod" UID "\n", "" },
-		{ "0::/../../system.slice/slurmstepd.scope/job_7/step_0\n", "job 7" },
-		{ "0::/../pod" UID "\n", "pod " UID },
-		{ "0::/system.slice/slurmstepd.scope/job_x\n", "" },
-	};
-	struct cgroup c;
-
-	cgroup_read(&c, "");
-	assert_printed("", "%s%s%s", c.path, c.job, c.pod);
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		const char *last = strrchr(cases[i][0], ':') + 1;
-
-		while (!strncmp(last, "/../", 4))
-			last += 3;
-		print_message("# %s\n", cases[i][0]);
-		cgroup_read(&c, cases[i][0]);
-		assert_printed(c.path, "%.*s", (int)strcspn(last, "\n"), last);
-		assert_printed(cases[i][1], "%s%s%s%s", *c.job ? "job " : "", c.job,
-			       *c.pod ? "pod " : "", c.pod);
-	}
+	assert_string_equal(group_of(""), "");
+	assert_golden_in(TEST_DATA "/texts.tsv", "jobs and pods by their groups", group_of);
 }
 
 #define SCOPE "0::/system.slice/n1_slurmstepd.scope/"

@@ -724,58 +724,31 @@ static void acknowledge(const char *text)
 	o.acks = &list;
 }
 
-TEST(a_fault_is_over_by_acknowledgement)
+static const char *acknowledged_by(const char *text)
 {
 	static const enum health_rule_id rules[] = { HEALTH_XID_FATAL, HEALTH_SXID_FATAL,
 						     HEALTH_DRIVER_ERROR };
-	static const struct {
-		const char *text;
-		unsigned int over; /* bits of @rules */
-	} cases[] = {
-		{ "", 0 },
-		{ "# only this\n", 0 },
-		{ "* * 1699999900", 7 },
-		{ "* * 1699999899.9", 0 },
-		{ "* * 2023-11-14T22:11:40Z seen by us # and fixed", 7 },
-		{ "* * 2023-11-14T22:11:39Z", 0 },
-		{ GPU " 79 1700000000\n", 1 },
-		{ "0000:C1:00.0 079 1700000000", 1 },
-		{ "c1:00.0 79 1700000000", 1 }, // as lspci has it
-		{ "0000:c2:00.0 79 1700000000", 0 },
-		{ "* 78 1700000000", 0 },
-		{ "* sxid:79 1700000000", 0 },
-		{ GPU " sxid:20034 1700000000", 2 },
-		{ "* 20034 1700000000", 0 },
-		{ "\n* fallen_off_bus 1700000000 card was seated\r\n", 4 },
-		{ "* fallen_off 1700000000", 0 },
-		{ "* 79 1600000000\n* 79 1700000000\n", 1 },
-		// NOW is 1700000000: no fault has told a time in the future
-		{ "* * 1700000010", 7 },
-		{ "* 79 1800000000", 0 },
-		// a snooze
-		{ "* 79 until:1800000000", 1 },
-		{ "* 79 until:1700000000", 1 },
-		// a snooze that is over
-		{ "* 79 until:1699999999", 0 },
-		{ "other 79 1700000000", 0 },
-		{ UUID " 79 1700000000", 1 },
-		{ UUID " * until:1800000000", 7 },
-		{ "GPU-22222222-2222-3333-4444-555555555555 79 1700000000", 0 },
-	};
+	static char over[100];
 
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		add_79(NOW - 99.5);
-		add_fault(20034, true, "fatal", "", NOW - 99.5);
-		add_driver_error("fallen_off_bus", NOW - 99.5);
-		strcpy(snapshot_gpu(&s.faults, GPU)->uuid, UUID);
-		acknowledge(cases[i].text);
-		evaluate();
-		for (int rule = 0; rule < 3; rule++)
-			if (report.rules[rules[rule]] !=
-			    (cases[i].over & 1u << rule ? HEALTH_OK : HEALTH_FAIL))
-				fail_msg("'%s' acknowledges something else", cases[i].text);
-		snapshot_free(&s);
-	}
+	add_79(NOW - 99.5);
+	add_fault(20034, true, "fatal", "", NOW - 99.5);
+	add_driver_error("fallen_off_bus", NOW - 99.5);
+	strcpy(snapshot_gpu(&s.faults, GPU)->uuid, UUID);
+	acknowledge(text);
+	evaluate();
+	*over = 0;
+	ARRAY_EACH(rule, rules, COUNT(rules))
+		if (report.rules[*rule] == HEALTH_OK)
+			append_text(over, "%s%s", *over ? " " : "", health_rules[*rule].name);
+		else
+			assert_int_equal(report.rules[*rule], HEALTH_FAIL);
+	snapshot_free(&s);
+	return *over ? over : "nothing";
+}
+
+TEST(a_fault_is_over_by_acknowledgement)
+{
+	assert_golden_in(TEST_DATA "/texts.tsv", "acknowledgements", acknowledged_by);
 }
 
 /* Open ones first, of these the gravest. */
@@ -853,30 +826,20 @@ TEST(a_finding_has_its_fields)
 	assert_string_equal(x->head, "Xid 79 0001:c1:00.0");
 }
 
+static const char *mistake_in_acks(const char *text)
+{
+	static char error[160];
+
+	assert_int_equal(ack_parse(&list, text, strlen(text), error, sizeof(error)), -EINVAL);
+	assert_null(list.acks);
+	return error;
+}
+
 TEST(wrong_acknowledgements_are_refused_with_their_line)
 {
-	static const struct {
-		const char *text;
-		const char *error;
-	} cases[] = {
-		{ "gpu0 79 1", "line 1: 'gpu0' is not " ACK_DEVICE_FORMS },
-		{ "0000:c1:00.0x 79 1", "line 1: '0000:c1:00.0x' is not " ACK_DEVICE_FORMS },
-		{ "\n* 79", "line 2: '*' must be followed by WHAT and TIME" },
-		{ "* xid79! 1", "line 1: 'xid79!' is not " ACK_WHAT_FORMS },
-		{ "* sxid: 1", "line 1: 'sxid:' is not " ACK_WHAT_FORMS },
-		{ "* sxid:a 1", "line 1: 'sxid:a' is not " ACK_WHAT_FORMS },
-		{ "* 79 yesterday",
-		  "line 1: 'yesterday' is not a time: 2026-11-21T10:00:00Z or seconds since the epoch" },
-	};
 	char error[160], *many;
 
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		assert_int_equal(ack_parse(&list, cases[i].text, strlen(cases[i].text), error,
-					   sizeof(error)),
-				 -EINVAL);
-		assert_string_equal(error, cases[i].error);
-		assert_null(list.acks);
-	}
+	assert_golden_in(TEST_DATA "/texts.tsv", "mistakes in acknowledgements", mistake_in_acks);
 	many = not_null(malloc(5000));
 	memset(many, '\n', 5000);
 	assert_int_equal(ack_parse(&list, many, 4095, error, sizeof(error)), 0);

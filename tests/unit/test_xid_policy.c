@@ -77,45 +77,19 @@ TEST(nothing_is_a_policy_too)
 	}
 }
 
+static const char *mistake_in_policy(const char *text)
+{
+	struct xid_policy p;
+
+	assert_int_equal(xid_policy_parse(&p, text, strlen(text), error, sizeof(error)), -EINVAL);
+	assert_int_equal(p.count, 0);
+	assert_null(p.entries);
+	return error;
+}
+
 TEST(what_is_wrong_is_reported_with_its_line)
 {
-	static const char *const cases[][2] = {
-		{ "xid79 fatal", "line 1: 'xid79' is not an Xid number or sxid:NUMBER" },
-		{ "\n\n-1 fatal", "line 3: '-1' is not an Xid number or sxid:NUMBER" },
-		{ "4294967296 info", "line 1: '4294967296' is not an Xid number or sxid:NUMBER" },
-		{ "sxid: fatal", "line 1: 'sxid:' is not an Xid number or sxid:NUMBER" },
-		{ "sxid:x fatal", "line 1: 'sxid:x' is not an Xid number or sxid:NUMBER" },
-		{ "0x4f fatal", "line 1: '0x4f' is not an Xid number or sxid:NUMBER" },
-		{ "79", "line 1: '79' must be followed by SEVERITY, or by SEVERITY and ACTION" },
-		{ "79 fatal reset_gpu now",
-		  "line 1: '79' must be followed by SEVERITY, or by SEVERITY and ACTION" },
-		{ "# x\n79 Fatal", "line 2: 'Fatal' is not fatal, warning, info, unknown or -" },
-		{ "79 fata", "line 1: 'fata' is not fatal, warning, info, unknown or -" },
-		{ "79 fatal Reset",
-		  "line 1: 'Reset' is not an action: at most 39 of a-z, 0-9 and _, or -" },
-		{ "79 fatal a-b",
-		  "line 1: 'a-b' is not an action: at most 39 of a-z, 0-9 and _, or -" },
-		{ "79 - aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd",
-		  "line 1: 'aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd' is not an action: at most 39 of a-z, 0-9 and _, or -" },
-		{ "79 fatal\n13 info\n79 info\n", "line 3: '79' has more than one line: keep one" },
-		{ "sxid:1 fatal\n1 info\nsxid:01 -\n",
-		  "line 3: 'sxid:01' has more than one line: keep one" },
-		{ "sxid:1 fatal reset_gpu",
-		  "line 1: 'reset_gpu' cannot be given: SXids have no action" },
-		{ "79 \x1b[1m", "line 1: '\\x1b[1m' is not fatal, warning, info, unknown or -" },
-		{ "79 \xff\xfe", "line 1: '\\xff\\xfe' is not fatal, warning, info, unknown or -" },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct xid_policy p;
-
-		assert_int_equal(xid_policy_parse(&p, cases[i][0], strlen(cases[i][0]), error,
-						  sizeof(error)),
-				 -EINVAL);
-		assert_string_equal(error, cases[i][1]);
-		assert_int_equal(p.count, 0);
-		assert_null(p.entries);
-	}
+	assert_golden_in(TEST_DATA "/texts.tsv", "mistakes in a policy", mistake_in_policy);
 }
 
 TEST(zero_bytes_are_refused_not_cut_at)
