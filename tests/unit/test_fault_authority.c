@@ -133,7 +133,7 @@ static void say(const char *name, uint64_t count)
 }
 
 /* All that counts and is not 0: faults by who reported them, kernel events by kind. */
-static void assert_state(const char *expected)
+static const char *state_of_counts(void)
 {
 	uint64_t unverified = 0, faults = 0;
 
@@ -151,7 +151,12 @@ static void assert_state(const char *expected)
 			say(counts->kernel_events[i].kind, events(counts->kernel_events[i].kind));
 	say("recovered", counts->recovery_count);
 	say("gpus", counts->gpu_count);
-	assert_string_equal(state, expected);
+	return state;
+}
+
+static void assert_state(const char *expected)
+{
+	assert_string_equal(state_of_counts(), expected);
 }
 
 /* When nothing waits. */
@@ -163,72 +168,43 @@ static void settle(const char *expected)
 
 /* ---- one fault, several reports ---- */
 
+static const char *counted_by(const char *script)
+{
+	fresh();
+	for (const char *c = script; *c; c++) {
+		w->now += MS;
+		switch (*c) {
+		case 'h':
+			know_callers();
+			break;
+		case 'w':
+			watch_driver();
+			break;
+		case 'm':
+			message(XID_79);
+			break;
+		case 'o':
+			other_message(XID_79);
+			break;
+		case 'r':
+			record(XID_79);
+			break;
+		case 'd':
+			driver_79();
+			break;
+		default:
+			message_of(PRINTK_ORIGIN_PROCESS, XID_79);
+			forged_record(XID_79);
+		}
+	}
+	elapse();
+	return state_of_counts();
+}
+
 /* Whatever comes of one fault, it is one fault. */
 TEST(one_fault_is_counted_once_however_it_is_reported)
 {
-	/* h: the hook is attached, w: the driver is watched, m: message of the driver, o: of another, r: record, d: the
-	 * driver's report, p: a process writes it */
-	static const char *const cases[][2] = {
-		{ "r", "log 1" },
-		{ "rr", "log 2" },
-		{ "d", "" }, /* the log has what the driver prints */
-		{ "hm", "hook 1" }, /* the log has lost it */
-		{ "hmr", "hook 1" },
-		{ "hmmrr", "hook 2" },
-		{ "hmrmr", "hook 2" },
-		{ "hmrr", "hook 1, unverified 1" },
-		{ "hr", "unverified 1" },
-		{ "hor", "unverified 1" },
-		{ "homrr", "hook 1, unverified 1" },
-		{ "hmorr", "hook 1, unverified 1" },
-		{ "hwmdr", "hook 1" },
-		{ "whmdr", "hook 1" },
-		{ "hwd", "" },
-		{ "hp", "forged_xid 1" },
-		{ "hmpr", "hook 1, forged_xid 1" },
-		{ "wd", "driver 1" }, /* the driver is told not to print */
-		{ "wrd", "driver 1" },
-		{ "wdr", "driver 1" },
-		{ "wddrr", "driver 2" },
-		{ "wrdrd", "driver 2" },
-		{ "wrrdd", "driver 2" },
-		{ "wr", "unverified 1" },
-		{ "wrrd", "driver 1, unverified 1" },
-		{ "wpd", "driver 1, forged_xid 1" },
-		{ "p", "forged_xid 1" },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		fresh();
-		print_message("# %s\n", cases[i][0]);
-		for (const char *c = cases[i][0]; *c; c++) {
-			w->now += MS;
-			switch (*c) {
-			case 'h':
-				know_callers();
-				break;
-			case 'w':
-				watch_driver();
-				break;
-			case 'm':
-				message(XID_79);
-				break;
-			case 'o':
-				other_message(XID_79);
-				break;
-			case 'r':
-				record(XID_79);
-				break;
-			case 'd':
-				driver_79();
-				break;
-			default:
-				message_of(PRINTK_ORIGIN_PROCESS, XID_79);
-				forged_record(XID_79);
-			}
-		}
-		settle(cases[i][1]);
-	}
+	assert_golden_in(TEST_DATA "/texts.tsv", "one fault, however it is reported", counted_by);
 }
 
 /* No fault waits for another report of itself. */
@@ -1149,76 +1125,46 @@ TEST(recovery_to_none_is_evidence)
 	assert_true(counts->recoveries[0].time == 1001);
 }
 
+#define SXID "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): "
+
+/* How many faults are open after these lines, so far apart. */
+static int open_after(const char *lines, uint64_t apart_ns)
+{
+	struct span rest = span_of(lines);
+	double recovered;
+	int open = 0;
+
+	fresh();
+	while (span_left(rest)) {
+		struct span line = span_take_line(&rest);
+
+		record(formatted("%.*s", (int)span_left(line), line.at));
+		pass(apart_ns);
+	}
+	pass(3 * SECOND);
+	assert_int_equal(counts->recovery_count, 1);
+	recovered = counts->recoveries[0].time;
+	for (size_t n = 0; n < counts->fault_count; n++)
+		open += counts->faults[n].last > recovered;
+	for (size_t n = 0; n < counts->kernel_event_count; n++)
+		open += counts->kernel_events[n].last > recovered;
+	return open;
+}
+
+static const char *open_faults(const char *lines)
+{
+	static const uint64_t apart[] = { 4 * SECOND, 7 * SECOND, 25 * SECOND };
+	int open = open_after(lines, SECOND / 2);
+
+	ARRAY_EACH(ns, apart, COUNT(apart))
+		assert_int_equal(open_after(lines, *ns), open);
+	return formatted("%d", open);
+}
+
 /* The driver says at the end of its load that it is loaded: what came since the load began is not over, however long ago. */
 TEST(a_load_is_evidence_about_what_was_before_it)
 {
-#define BEGINS "nvidia-nvlink: Nvlink Core is being initialized, major device number 239"
-#define UNLOADED "nvidia-nvlink: Unregistered Nvlink Core, major device number 239"
-#define SXID "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): "
-#define XID_45 "NVRM: Xid (PCI:0000:c2:00): 45, pid=1234, name=python, Ch 00000008"
-	static const struct {
-		const char *name, *lines[8]; /* some seconds apart */
-		int open; /* devices with open faults */
-	} cases[] = {
-		{ "a switch fails in the first load",
-		  { SXID "20034, Fatal, Link 28", LOADING },
-		  1 },
-		{ "a switch fails in the first load, whose begin is there",
-		  { BEGINS, SXID "20034, Fatal, Link 28", LOADING },
-		  1 },
-		{ "a switch does not start",
-		  { "nvidia-nvswitch3: Failed to initialize device : -5", LOADING },
-		  1 },
-		{ "a GPU is not there", { "NVRM: The NVIDIA GPU 0000:c1:00.0", LOADING }, 1 },
-		{ "loaded again", { XID_79, LOADING }, 0 },
-		{ "loaded again, with lines that are no faults",
-		  { XID_79, UNLOADED, BEGINS, SXID "22013, Minion", XID_45,
-		    "NVRM: nvCheckFailedNoLog: Check failed: x", LOADING },
-		  3 },
-		{ "loaded again with lines that are no faults, without the load's begin",
-		  { XID_79, SXID "22013, Minion", LOADING },
-		  1 },
-		{ "an Xid before the line", { XID_79, XID_45, LOADING }, 0 },
-		{ "an Xid in a load hides no fault",
-		  { BEGINS, SXID "20034, Fatal", XID_45, LOADING },
-		  2 },
-		{ "a later begin hides no fault",
-		  { BEGINS, SXID "20034, Fatal", BEGINS, LOADING },
-		  1 },
-		{ "a switch fails in the second load",
-		  { LOADING, XID_79, UNLOADED, BEGINS, SXID "20034, Fatal", LOADING },
-		  1 },
-		{ "the third load is good",
-		  { BEGINS, SXID "20034, Fatal", LOADING, UNLOADED, BEGINS, LOADING },
-		  0 },
-		{ "a switch fails while in use",
-		  { BEGINS, LOADING, SXID "20034, Fatal", UNLOADED, BEGINS, LOADING },
-		  0 },
-	};
-	static const uint64_t apart[] = { SECOND / 2, 4 * SECOND, 7 * SECOND, 25 * SECOND };
-
-	for (size_t i = 0; i < COUNT(cases) * COUNT(apart); i++) {
-		const char *const *lines = cases[i / COUNT(apart)].lines;
-		int open = 0;
-		double recovered;
-
-		fresh();
-		for (int l = 0; l < 8 && lines[l]; l++) {
-			record(lines[l]);
-			pass(apart[i % COUNT(apart)]);
-		}
-		pass(3 * SECOND);
-		assert_int_equal(counts->recovery_count, 1);
-		recovered = counts->recoveries[0].time;
-		for (size_t n = 0; n < counts->fault_count; n++)
-			open += counts->faults[n].last > recovered;
-		for (size_t n = 0; n < counts->kernel_event_count; n++)
-			open += counts->kernel_events[n].last > recovered;
-		if (open != cases[i / COUNT(apart)].open)
-			fail_msg("%s, %.1f s apart: %d open, not %d", cases[i / COUNT(apart)].name,
-				 (double)apart[i % COUNT(apart)] / (double)SECOND, open,
-				 cases[i / COUNT(apart)].open);
-	}
+	assert_golden_in(TEST_DATA "/texts.tsv", "loads of the driver", open_faults);
 }
 
 /* The kernel's own word, which comes with the tracepoint. */
@@ -1394,35 +1340,21 @@ TEST(an_event_has_how_it_was_reported)
 	assert_has(next_line(), "\"replayed\":true");
 }
 
-/* Each member that a text adds, in its order and spelling. */
+static const char *details_of(const char *text)
+{
+	char *members;
+
+	w->now += SECOND;
+	record(text);
+	members = not_null(strstr(next_line(), "\"seen_by\":\"log\""));
+	members += strlen("\"seen_by\":\"log\"");
+	*strstr(members, ",\"incident\"") = 0;
+	return members;
+}
+
+/* Each member that a text adds. */
 TEST(details_follow_in_order)
 {
-	static const struct {
-		const char *text, *members;
-	} cases[] = {
-		{ "NVRM: Xid (PCI:0000:c1:00): 144, pid=1, name=p, RLW_RXPIPE Nonfatal XC0 i0 Link 13 "
-		  "(0x0409a0c2 0x00000008)",
-		  ",\"fatality\":\"nonfatal\",\"nvlink\":{\"unit\":\"RLW_RXPIPE\",\"xc\":0,\"instance\":0,\"link\":13,\"words\":[\"0x0409a0c2\",\"0x00000008\"]}" },
-		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:02 GPU-CI:01): 45, pid=1, name=p, Ch 1, caused by previous Xid 31",
-		  ",\"mig\":{\"gpu_instance\":2,\"compute_instance\":1},\"caused_by\":31" },
-		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:02): 13, Graphics Exception",
-		  ",\"mig\":{\"gpu_instance\":2}" },
-		{ "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x1 (GPU Reset "
-		  "Required) to 0x0 (None)",
-		  ",\"recovery\":{\"from\":\"GPU Reset Required\",\"to\":\"None\"}" },
-		{ "nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48",
-		  ",\"fatality\":\"fatal\"" },
-		{ XID_79, "" },
-	};
 	keep_lines();
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		char *members;
-
-		w->now += SECOND;
-		record(cases[i].text);
-		members = not_null(strstr(next_line(), "\"seen_by\":\"log\""));
-		members += strlen("\"seen_by\":\"log\"");
-		*strstr(members, ",\"incident\"") = 0;
-		assert_string_equal(members, cases[i].members);
-	}
+	assert_golden_in(TEST_DATA "/texts.tsv", "details of faults", details_of);
 }
