@@ -3,7 +3,7 @@
  * no other line is taken for one. Real lines come from TEST_DATA/kernel_lines.tsv. */
 #include <fnmatch.h>
 
-#include "unit.h"
+#include "golden.h"
 #include "lines.h"
 #include "faults/recognise/kernel_line.c" /* for its table of patterns */
 
@@ -27,110 +27,52 @@ static struct kernel_line first(const char *text)
 	return next(text, strlen(text), &offset);
 }
 
-static void assert_text(const struct kernel_line *line, const char *expected)
+static const char *kind_name(const struct kernel_line *line)
 {
-	assert_printed(expected, "%.*s", (int)line->text_len, line->text);
-}
-
-TEST(identity_is_read)
-{
-	/* With what is read: device, UUID, serial number. */
-	static const char *const cases[][2] = {
-		{ "NVRM: GPU at PCI:000D:c1:00: GPU-509665ad-b600-ac93-3616-d754b23d636d",
-		  "uuid 000d:c1:00.0 GPU-509665ad-b600-ac93-3616-d754b23d636d " },
-		{ "NVRM: GPU Board Serial Number: 0322518027985\r\n", "serial   0322518027985" },
-		{ "NVRM: GPU Board Serial Number: 12345678901234567890123",
-		  "serial   12345678901234567890123" },
-		{ "NVRM: GPU 0000:91:00.0: GPU serial number is 1653723052734.",
-		  "serial 0000:91:00.0  1653723052734" },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		const struct kernel_line line = first(cases[i][0]);
-
-		assert_printed(cases[i][1], "%s %s %s %s%s",
-			       line.kind == KERNEL_LINE_GPU_UUID   ? "uuid" :
-			       line.kind == KERNEL_LINE_GPU_SERIAL ? "serial" :
-								     "?",
-			       line.device, line.uuid, line.serial, line.name);
-		assert_text(&line, formatted("%.*s", (int)strcspn(cases[i][0], "\r"), cases[i][0]));
+	switch (line->kind) {
+	case KERNEL_LINE_NONE:
+		return "other";
+	case KERNEL_LINE_GPU_UUID:
+		return "gpu_uuid";
+	case KERNEL_LINE_GPU_SERIAL:
+		return "gpu_serial";
+	case KERNEL_LINE_GPU_RATE_LIMITED:
+		return "gpu_rate_limited";
+	default:
+		return line->name;
 	}
 }
 
-TEST(torn_or_odd_identity_is_none)
+/* The first line of the kernel in a text: what is not stated is left out. */
+static const char *described(const char *text)
 {
-	struct kernel_line line;
+	const struct kernel_line line = first(text);
+	static char d[600];
 
-	NONE_ACCEPTED(
-		text,
-		(line = first(text)).kind != KERNEL_LINE_NONE || *line.device || *line.uuid ||
-			*line.serial,
-		"NVRM: GPU at PCI:0000:c1:00: GPU-509665ad-b600-ac93-3616-d754b23d636",
-		"NVRM: GPU at PCI:0000:c1:00: GPU-509665ad-b600-ac93-3616-d754b23d636d0",
-		"NVRM: GPU at PCI:0000:c1:00: GPU-509665ad-b600-ac93-3616-d754b23d636d-and-ever-on",
-		"NVRM: GPU at PCI:0000:c1:00: ",
-		"NVRM: GPU at PCI:0000:c100: GPU-509665ad-b600-ac93-3616-d754b23d636d",
-		"NVRM: GPU Board Serial Number: ", "NVRM: GPU Board Serial Number: 12 34",
-		"NVRM: GPU Board Serial Number: 123456789012345678901234",
-		"NVRM: GPU 0000:91:00.0: GPU serial number is 16");
+	snprintf(d, sizeof(d), "%s", kind_name(&line));
+	if (*line.device)
+		append_text(d, " of %s", line.device);
+	if (*line.uuid || *line.serial)
+		append_text(d, " identity %s%s", line.uuid, line.serial);
+	if (*line.severity)
+		append_text(d, " severity %s", line.severity);
+	if (line.follows_xid)
+		append_text(d, " follows Xid %u", line.follows_xid);
+	if (line.kind != KERNEL_LINE_NONE)
+		append_text(d, ": %.*s", (int)line.text_len, line.text);
+	return d;
 }
 
-TEST(what_follows_an_xid_is_marked)
+TEST(each_form_is_read_exactly)
 {
-	assert_int_equal(first("NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.").follows_xid,
-			 79);
-	assert_int_equal(first("NVRM: The NVIDIA GPU 0000:18:00.0").follows_xid, 0);
-	assert_int_equal(first("NVRM: RmInitAdapter failed! (0x1:0x2:3)").follows_xid, 0);
+	assert_golden_in(TEST_DATA "/texts.tsv", "lines of the kernel", described);
 }
 
-TEST(the_severity_of_a_pcie_error_is_read)
+TEST(a_device_fits)
 {
-	static const char *const severities[][2] = {
-		{ "Corrected", "info" },
-		{ "Correctable", "info" },
-		{ "Uncorrected (Non-Fatal)", "warning" },
-		{ "Uncorrectable (Non-Fatal)", "warning" },
-		{ "Uncorrected (Fatal)", "fatal" },
-		{ "Uncorrectable (Fatal)", "fatal" },
-		{ "Odd", "" },
-	};
-	for (size_t i = 0; i < 2 * COUNT(severities); i++) {
-		const char *const *severity = severities[i / 2];
-		struct kernel_line line = first(formatted(
-			"pcieport 0000:00:1c.0: %sPCIe Bus Error: severity=%s, type=Physical Layer",
-			i % 2 ? "AER: " : "", severity[0]));
-
-		assert_string_equal(line.name, "pcie_aer");
-		assert_string_equal(line.severity, severity[1]);
-	}
-	assert_string_equal(first("nfs: server a OK").severity, "");
-}
-
-TEST(text_is_the_line_from_where_it_was_recognised)
-{
-	struct kernel_line line = first("x\nnfs: server a OK \nmore");
-
-	assert_text(&line, "nfs: server a OK");
-	line = first("xNVRM: RmInitAdapter failed! (0x1:0x2:3)NVRM: y");
-	assert_text(&line, "NVRM: RmInitAdapter failed! (0x1:0x2:3)");
-}
-
-TEST(device_is_one_clean_word_that_fits)
-{
-	static const char *const cases[][2] = {
-		{ "OK", "OK" },
-		{ "caf\xc3\xa9\xff", "caf\xc3\xa9\\xff" },
-		{ "a\xe2\x80\xae", "a\\xe2\\x80\\xae" },
-		{ "other", "\\x6fther" },
-	};
 	char name[300];
 	struct kernel_line line;
 
-	NONE_ACCEPTED(text, first(text).kind != KERNEL_LINE_NONE, "nfs: server a\tb OK",
-		      "nfs: server a\x7f OK", "nfs: server  OK", " nfs: server a OK");
-	for (size_t i = 0; i < COUNT(cases); i++)
-		assert_string_equal(first(formatted("nfs: server %s OK", cases[i][0])).device,
-				    cases[i][1]);
 	memset(name, 's', sizeof(name));
 	line = first(formatted("nfs: server %.255s OK", name));
 	assert_int_equal(line.kind, KERNEL_LINE_EVENT);
@@ -146,23 +88,6 @@ TEST(empty_text_has_none)
 
 	assert_false(kernel_line_next(NULL, 0, &offset, &line));
 	assert_printed("0 '' 0", "%d '%s' %zu", line.kind, line.name, offset);
-	NONE_ACCEPTED(text, first(text).kind != KERNEL_LINE_NONE, "\n", "NVRM: ");
-}
-
-static const char *kind_name(const struct kernel_line *line)
-{
-	switch (line->kind) {
-	case KERNEL_LINE_NONE:
-		return "other";
-	case KERNEL_LINE_GPU_UUID:
-		return "gpu_uuid";
-	case KERNEL_LINE_GPU_SERIAL:
-		return "gpu_serial";
-	case KERNEL_LINE_GPU_RATE_LIMITED:
-		return "gpu_rate_limited";
-	default:
-		return line->name;
-	}
 }
 
 TEST(real_lines_are_recognised)
@@ -233,11 +158,6 @@ TEST(no_name_of_a_process_is_a_line_of_the_kernel)
 		    shortest <= 15 && !strstr(p->pattern, "%$"))
 			fail_msg("a name can be as long: %s", p->pattern);
 	}
-	NONE_ACCEPTED(text, first(text).kind != KERNEL_LINE_NONE,
-		      "EDAC abc: 1 UE [4711]: segfault at 0 ip 0 sp 0 error 4 in a page:0x[1+1]",
-		      "EDAC MC0: 1 UE [4711]: segfault at 0 ip 0 sp 0 error 4 in a page:0x[1+1]",
-		      "EDAC MC0: 1 UE invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0",
-		      "NFS: directory [4711]: segfault at 0 in a contains a readdir loop[1+1]");
 }
 
 /* A printk() format as a pattern of fnmatch(3). */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves which label bytes become, that labels that are cut differ, and how a metrics file has them. That a label is
  * safe to show, and that the bytes can be read back, is proved of any bytes by tests/fuzz/fuzz_label.c. */
+#include "golden.h"
 #include "base/safe_text.h"
-#include "unit.h"
 
 /* Bytes without their NUL. */
 #define BYTES(literal) literal, sizeof(literal) - 1
@@ -16,55 +16,28 @@ static const char *label(const char *bytes, size_t len)
 	return text;
 }
 
-TEST(safe_characters_are_kept_and_others_are_shown_in_hex)
+static const char *label_of(const char *text)
 {
-	static const struct {
-		const char *bytes;
-		size_t len;
-		const char *label;
-	} cases[] = {
-		{ BYTES(""), "" },
-		{ BYTES("nas-1.example.com"), "nas-1.example.com" },
-		{ BYTES("caf\xc3\xa9 \xf0\x9f\x98\x80"), "caf\xc3\xa9 \xf0\x9f\x98\x80" },
-		{ BYTES("a\0b"), "a\\x00b" },
-		{ BYTES("\xff\xfe"), "\\xff\\xfe" },
-		{ BYTES("\xc0\x80"), "\\xc0\\x80" },
-		{ BYTES("x\xe2\x82"), "x\\xe2\\x82" },
-		{ BYTES("\xed\xa0\x80z"), "\\xed\\xa0\\x80z" },
-		{ BYTES("\x1b[31m\t\x7f\r\n"), "\\x1b[31m\\x09\\x7f\\x0d\\x0a" },
-		{ BYTES("\xc2\x9b\xe2\x80\xae!"), "\\xc2\\x9b\\xe2\\x80\\xae!" },
-		/* What both text formats must escape is left to label_escape(). */
-		{ BYTES("\"\\"), "\"\\" },
-		/* A name can look like an escape: different bytes give different labels. */
-		{ BYTES("a\xff"), "a\\xff" },
-		{ BYTES("a\\xff"), "a\\x5cxff" },
-		{ BYTES("a\\x5cxff"), "a\\x5cx5cxff" },
-		{ BYTES("a\\xFF"), "a\\x5cxFF" },
-		{ BYTES("a\\\xff"), "a\\\\xff" },
-		{ BYTES("a\\\\xff"), "a\\\\x5cxff" },
-		{ BYTES("a\\x\xff"), "a\\x\\xff" },
-		{ BYTES("a\\xf\xff"), "a\\xf\\xff" },
-		{ BYTES("a\\xfg"), "a\\xfg" },
-		{ BYTES("a\\x"), "a\\x" },
-		{ BYTES("a\\"), "a\\" },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++)
-		assert_string_equal(label(cases[i].bytes, cases[i].len), cases[i].label);
+	return label(text, strlen(text));
 }
 
-/* A server named "other" gets a label of its own. */
+TEST(safe_characters_are_kept_and_others_are_shown_in_hex)
+{
+	assert_golden_in(TEST_DATA "/texts.tsv", "labels of bytes", label_of);
+	assert_string_equal(label(BYTES("a\0b")), "a\\x00b");
+}
+
+static const char *label_of_name(const char *name)
+{
+	static char text[16];
+
+	label_from_name(text, sizeof(text), name, strlen(name));
+	return text;
+}
+
 TEST(what_is_named_other_is_not_the_other)
 {
-	static const char *const names[] = { "other", "\\x6fther", "others", "othe", "Other", "" };
-	static const char *const labels[] = { "\\x6fther", "\\x5cx6fther", "others",
-					      "othe",      "Other",        "" };
-	char text[16];
-
-	for (size_t i = 0; i < COUNT(names); i++) {
-		label_from_name(text, sizeof(text), names[i], strlen(names[i]));
-		assert_string_equal(text, labels[i]);
-	}
+	assert_golden_in(TEST_DATA "/texts.tsv", "labels of names", label_of_name);
 }
 
 TEST(text_that_just_fits_is_not_cut)
@@ -84,29 +57,19 @@ TEST(text_that_just_fits_is_not_cut)
 	assert_string_equal(text, "123...72a766fd");
 }
 
+static const char *escaped(const char *text)
+{
+	char *got = not_null(malloc(LABEL_ESCAPE_MAX * strlen(text) + 1)), *end; /* for ASan */
+	const char *copy;
+
+	end = label_escape(got, text);
+	assert_ptr_equal(end, got + strlen(got));
+	copy = formatted("%s", got);
+	free(got);
+	return copy;
+}
+
 TEST(quote_backslash_and_what_is_not_safe_are_escaped_and_nothing_else)
 {
-	static const char *const cases[][2] = {
-		{ "", "" },
-		{ "plain", "plain" },
-		{ "\"", "\\\"" },
-		{ "\\", "\\\\" },
-		{ "\\n", "\\\\n" },
-		{ "\\x1b", "\\\\x1b" },
-		{ "'{}=,# ~", "'{}=,# ~" },
-		{ "caf\xc3\xa9 \xe6\xbc\xa2", "caf\xc3\xa9 \xe6\xbc\xa2" },
-		/* No label has these. */
-		{ "a\n\x1b\x7f", "a\\\\x0a\\\\x1b\\\\x7f" },
-		{ "\xe2\x80\xae\xff", "\\\\xe2\\\\x80\\\\xae\\\\xff" },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		char *got = malloc(LABEL_ESCAPE_MAX * strlen(cases[i][0]) + 1), *end; /* for ASan */
-
-		assert_non_null(got);
-		end = label_escape(got, cases[i][0]);
-		assert_ptr_equal(end, got + strlen(got));
-		assert_string_equal(got, cases[i][1]);
-		free(got);
-	}
+	assert_golden_in(TEST_DATA "/texts.tsv", "labels in a metrics file", escaped);
 }
