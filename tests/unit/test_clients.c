@@ -1,42 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Of the source tracepoints: proves that clients, servers and tasks are found in the kernel's files as it writes them, and
  * nothing in damaged ones; that a period of waiting whose last wake-up was missed ends, and no other one. */
-#include "unit.h"
+#include "golden.h"
 #include "rpc/tracepoints/tracepoints.h"
 #include "rpc/tracepoints/tracepoint_maps.c"
 
+static const char *transport_of(const char *text)
+{
+	struct client_transport info;
+
+	if (!clients_parse_transport(&info, text))
+		return "refused";
+	return formatted("%s %s", info.netid, info.address);
+}
+
 TEST(a_transport_has_its_protocol_and_address)
 {
-	static const struct {
-		const char *text, *read; /* NULL: it is refused */
-	} cases[] = {
-		/* 5.10, 7.2, and over IPv6 */
-		{ "netid: tcp\naddr:  127.0.0.1\nport:  2049\nstate: 0x12\n", "tcp 127.0.0.1" },
-		{ "netid: rdma6\naddr:  fd00::1%eth0\nport:  20049\nstate: 0x12\nnetns: 4026531833\n"
-		  "saddr: 127.0.0.1\n",
-		  "rdma6 fd00::1%eth0" },
-		{ "netid: tcp\naddr: 1.2.3.4", "tcp 1.2.3.4" },
-		{ "", NULL },
-		{ "netid: tcp\n", NULL },
-		{ "addr:  127.0.0.1\n", NULL },
-		{ "netid: \naddr:  127.0.0.1\n", NULL },
-		{ "netid: tcp\naddr:", NULL },
-		{ " netid: tcp\n addr:  127.0.0.1\n", NULL },
-	};
-	struct client_transport info;
 	char text[128];
 
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		print_message("# %s\n", cases[i].text);
-		assert_int_equal(clients_parse_transport(&info, cases[i].text),
-				 cases[i].read != NULL);
-		if (cases[i].read)
-			assert_printed(cases[i].read, "%s %s", info.netid, info.address);
-	}
+	assert_golden_in(TEST_DATA "/texts.tsv", "files of transports", transport_of);
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "netid: tcp\naddr:  ", 18);
 	text[sizeof(text) - 1] = 0;
-	assert_false(clients_parse_transport(&info, text));
+	assert_string_equal(transport_of(text), "refused");
 }
 
 static const char servers[] = "NV SERVER   PORT USE HOSTNAME\n"
@@ -47,30 +33,20 @@ static const char servers[] = "NV SERVER   PORT USE HOSTNAME\n"
 			      "v4 0a000104\n"
 			      "v4 0a000105  801   1 \n";
 
-TEST(a_server_is_found_by_its_address)
+static const char *server_at(const char *address)
 {
-	static const struct {
-		const char *address, *name; /* NULL: it is not found */
-	} cases[] = { { "127.0.0.1", "127.0.0.1" },
-		      { "10.0.1.2", "nas one" },
-		      { "fd00::1", "six" },
-		      { "fd00::1%eth0", "six" },
-		      { "10.0.1.3", NULL },
-		      { "10.0.1.4", NULL },
-		      { "10.0.1.5", NULL },
-		      { "nas", NULL },
-		      { "", NULL },
-		      { "/var/run/rpcbind.sock", NULL } };
 	char name[16];
 
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		print_message("# %s\n", cases[i].address);
-		assert_int_equal(clients_parse_server(name, sizeof(name), servers, strlen(servers),
-						      cases[i].address, NFS_PORT),
-				 cases[i].name != NULL);
-		if (cases[i].name)
-			assert_string_equal(name, cases[i].name);
-	}
+	if (!clients_parse_server(name, sizeof(name), servers, strlen(servers), address, NFS_PORT))
+		return "none";
+	return formatted("%s", name);
+}
+
+TEST(a_server_is_found_by_its_address)
+{
+	char name[4];
+
+	assert_golden_in(TEST_DATA "/texts.tsv", "servers by their addresses", server_at);
 	assert_true(clients_parse_server(name, 4, servers, strlen(servers), "10.0.1.2", NFS_PORT));
 	assert_string_equal(name, "nas");
 }

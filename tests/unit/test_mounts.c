@@ -4,70 +4,45 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "golden.h"
 #include "base/mountinfo.h"
 #include "made_up_tree.h"
 #include "unit.h"
 
-TEST(the_mount_of_that_number_counts)
+/* What is mounted at @path, or as the mount with that number. */
+static const char *network_mount(int number, const char *path)
 {
-	static const struct {
-		const char *line; /* of mount 36 */
-		const char *source; /* NULL: local */
-	} cases[] = {
-		{ "36 25 8:1 / / rw shared:1 - ext4 /dev/sda rw", NULL },
-		{ "36 25 0:50 / /mnt rw,relatime shared:7 - nfs4 nas:/a rw,vers=4.2", "nas:/a" },
-		{ "36 25 0:50 /b /mnt rw - nfs nas:/a/b rw", "nas:/a/b" },
-		{ "36 25 0:50 / /mnt rw shared:7 master:2 propagate_from:3 - nfs [::1]:/x rw",
-		  "[::1]:/x" },
-		{ "36 25 0:50 / /mnt rw - fuse.sshfs me@host: rw", "me@host:" },
-		{ "36 25 0:50 / /mnt rw - cifs //srv/my\\040share rw", "//srv/my\\040share" },
-		{ "36 25 0:50 / /mnt rw - autofs systemd-1 rw,direct", "systemd-1" },
-		{ "36 25 0:50 / /mnt rw - nfsd nfsd rw", NULL },
-		{ "36 25 0:50 / /mnt\\040-\\040nfs rw - tmpfs tmpfs rw", NULL },
-		{ "36 25 0:50 / /mnt rw - fusectl fusectl rw", NULL },
-		{ "36 25 0:50 / /mnt rw -", NULL },
-		{ "36 25 0:50 / /mnt rw - nfs", "" },
-		{ "36", NULL },
-		{ "", NULL },
-		{ "x - nfs nas:/x rw", NULL },
-	};
 	char source[64];
 
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		put("/proc/self/mountinfo", formatted("3 1 0:9 / /a rw - nfs nas:/other rw\n%s\n"
-						      "136 1 0:9 / /b rw - nfs nas:/other rw\n",
-						      cases[i].line));
-		assert_int_equal(mounts_find_network(root, 36, NULL, false, source, sizeof(source)),
-				 cases[i].source != NULL);
-		if (cases[i].source)
-			assert_string_equal(source, cases[i].source);
-	}
+	if (!mounts_find_network(root, number, path, false, source, sizeof(source)))
+		return "local";
+	return formatted("from %s", source);
+}
+
+static const char *mount_of_line(const char *line)
+{
+	put("/proc/self/mountinfo", formatted("3 1 0:9 / /a rw - nfs nas:/other rw\n%s\n"
+					      "136 1 0:9 / /b rw - nfs nas:/other rw\n",
+					      line));
+	return network_mount(36, NULL);
+}
+
+TEST(the_mount_of_that_number_counts)
+{
+	char source[64];
+
+	assert_golden_in(TEST_DATA "/texts.tsv", "a line of mountinfo", mount_of_line);
 	assert_false(mounts_find_network(root, -1, NULL, false, source, sizeof(source)));
 	assert_false(mounts_find_network("/missing", 36, NULL, false, source, sizeof(source)));
 }
 
+static const char *mount_of_path(const char *path)
+{
+	return network_mount(-1, path);
+}
+
 TEST(the_deepest_mount_on_the_way_counts)
 {
-	static const struct {
-		const char *path, *source; /* NULL: local */
-	} cases[] = {
-		{ "/nas/x/y", "nas:/a" },
-		{ "/nas", "nas:/a" },
-		{ "/nas/local/x", NULL },
-		{ "/nasty/x", NULL },
-		{ "/home/x", "nas:/home" },
-		{ "/net/nas/x", "auto.net" },
-		{ "/net/local/x", NULL },
-		{ "/over/x", NULL },
-		{ "/with blank/x", "nas:/c" },
-		{ "/overlay/far/x", "nas:/a" },
-		{ "/overlay/near/x", NULL },
-		{ "/overlay/lower/x", NULL },
-		{ "/overlay/itself/x", NULL },
-		{ "/etc/xidscope/acks", NULL },
-		{ "nas/x", NULL },
-		{ "", NULL },
-	};
 	char source[64];
 
 	put("/proc/self/mountinfo",
@@ -89,13 +64,7 @@ TEST(the_deepest_mount_on_the_way_counts)
 	    "14 1 0:14 / /overlay/itself rw - overlay overlay "
 	    "rw,upperdir=/overlay/itself/x\n"
 	    "15\n\n");
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		assert_int_equal(
-			mounts_find_network(root, -1, cases[i].path, false, source, sizeof(source)),
-			cases[i].source != NULL);
-		if (cases[i].source)
-			assert_string_equal(source, cases[i].source);
-	}
+	assert_golden_in(TEST_DATA "/texts.tsv", "paths on mounts", mount_of_path);
 	/* Names are looked up in the lower layers. */
 	assert_true(mounts_find_network(root, -1, "/overlay/near/x", true, source, sizeof(source)));
 	assert_string_equal(source, "nas:/a");
