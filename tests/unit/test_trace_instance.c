@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "golden.h"
 #include "made_up_tree.h"
 #include "faults/trace_events.c" /* for the form of the driver's event */
 
@@ -38,38 +38,15 @@ static void consume(const char *lines)
 	close(ends[1]);
 }
 
+static const char *events_of(const char *lines)
+{
+	consume(formatted("%s\n", lines));
+	return formatted("%smissed %lu", events, missed);
+}
+
 TEST(events_are_read_from_lines)
 {
-	static const struct {
-		const char *lines, *events;
-		uint64_t missed;
-	} cases[] = {
-		{ "", "", 0 },
-		{ LINE("Xid 79") "\n", "1000000042000 Xid 79; ", 0 },
-		{ LINE("one") "\n" LINE("two") "\n", "1000000042000 one; 1000000042000 two; ", 0 },
-		/* the second line of a text that has two; a name with a colon; an older kernel's line; a text with the name */
-		{ LINE("one") "\nmore\n\n", "1000000042000 one; ", 0 },
-		{ "a: b-1 [000] 7.000001: nvidia_dev_xid: x: y", "7000001000 x: y; ", 0 },
-		{ LINE(" nvidia_dev_xid: x"), "1000000042000  nvidia_dev_xid: x; ", 0 },
-		{ LINE("odd"), "1000000042000 odd; ", 1 },
-		{ "CPU:1 [LOST 12 EVENTS]\n" LINE("x") "\nCPU:0 [LOST EVENTS]\n",
-		  "1000000042000 x; ", 13 },
-		/* no event */
-		{ "a-1 [000] d..1. 1000.00004: nvidia_dev_xid: x", "", 0 },
-		{ "a-1 [000] d..1. 1000000042: nvidia_dev_xid: x", "", 0 },
-		{ "a-1 [000] d..1. x.000042: nvidia_dev_xid: x", "", 0 },
-		{ "a-1 [000] d..1. 1000.000042: nvidia_dev_xid2: x", "", 0 },
-		{ "a-1 [000] d..1. 1000.000042: nvidia_dev_xi", "", 0 },
-		{ "a-1 [000] d..1. 1000.000042: sched_switch: x", "", 0 },
-		{ "[LOST 3 EVENTS]", "", 0 },
-		{ ": nvidia_dev_xid: x", "", 0 },
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		consume(formatted("%s\n", cases[i].lines));
-		assert_string_equal(events, cases[i].events);
-		assert_int_equal(missed, cases[i].missed);
-	}
+	assert_golden_in(TEST_DATA "/texts.tsv", "lines of a trace pipe", events_of);
 }
 
 /* Reads end anywhere. */
