@@ -43,6 +43,7 @@ def check_histograms(metrics):
     check_same(metrics, "rpc_op_duration_seconds_count", "rpc_op_calls_total", "server", "op")
     check_same(metrics, "rpc_op_duration_seconds_sum", "rpc_op_seconds_total", "server", "op")
     check_same(metrics, "rpc_op_phase_duration_seconds_sum", "rpc_op_phase_seconds_total", "server", "op", "phase")
+    check_same(metrics, "rpc_phase_seconds_total", "rpc_op_phase_seconds_total", "server", "phase")
     for name in "sent_bytes", "received_bytes":
         a, b = merged(metrics, f"rpc_{name}_total", "server", "kind"), by_kind(metrics, f"rpc_op_{name}_total")
         need(a == b, name, ":", sorted(set(a.items()) ^ set(b.items())))
