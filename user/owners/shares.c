@@ -58,19 +58,11 @@ int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t 
 	return err || !maps->owners ? err : fill_stack(maps->free_owners, RPC_MAX_OWNERS, 1);
 }
 
-/* How many of the shares' numbers may be in use. */
-static uint32_t count_shares(const struct share_reader *r)
-{
-	uint32_t count = RPC_MAX_SHARES;
-
-	while (count > 1 && !r->info[count - 1].entry)
-		count--;
-	return count;
-}
-
 int shares_map(struct share_reader *r)
 {
-	r->share_count = count_shares(r);
+	r->share_count = RPC_MAX_SHARES; /* less those that are not in use */
+	while (r->share_count > 1 && !r->info[r->share_count - 1].entry)
+		r->share_count--;
 	r->began_ns = monotonic_ns();
 	r->stats = bpf_values_map_first(r->maps.share_stats, (size_t)r->share_count * r->shards,
 					PROT_READ | PROT_WRITE);
@@ -204,22 +196,14 @@ static void end_idle(struct share_reader *r, const struct share_uses *uses)
 
 /* ---- shares ---- */
 
-/* Whether nothing leads to the share. */
-static bool is_ended(const struct share_reader *r, uint32_t share)
-{
-	const struct rpc_share_info *info = &r->info[share];
-	const struct rpc_client_info *client = &r->client_info[info->entry];
-
-	return !client->client || r->maps.client[client->client - 1] != info->entry ||
-	       r->maps.share[info->entry * RPC_MAX_OWNERS + info->owner] != share;
-}
-
-/* Frees a share if this reading and the one before found that it has ended. Returns whether it is free. */
+/* Frees a share if this reading and the one before found that nothing leads to it. Returns whether it is free. */
 static bool free_ended(struct share_reader *r, uint32_t share)
 {
 	const struct rpc_share_info *info = &r->info[share];
+	const struct rpc_client_info *client = &r->client_info[info->entry];
 	volatile __u16 *place = &r->maps.share[info->entry * RPC_MAX_OWNERS + info->owner];
-	bool ended = is_ended(r, share);
+	bool ended = !client->client || r->maps.client[client->client - 1] != info->entry ||
+		     *place != share;
 
 	if (!ended || !r->share_ended[share]) {
 		r->share_ended[share] = ended;
