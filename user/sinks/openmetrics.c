@@ -28,8 +28,14 @@ static void write_calls(struct metrics_writer *w, const struct calls *c,
 			const struct call_families *f)
 {
 	write_family(w, f->duration);
-	ARRAY_EACH(o, c->ops, c->op_count)
+	ARRAY_EACH(o, c->ops, c->op_count) {
+		const uint64_t known = w->bounds_known;
+
+		if (!strcmp(o->op, LABEL_OTHER)) /* these ops have little in common */
+			w->bounds_known = METRIC_INFINITY;
 		TIMES(w, &o->total, { "server", o->server }, { f->label, o->op });
+		w->bounds_known = known;
+	}
 	EACH_OF(f->sent, c->ops, c->op_count, e->sent_bytes, INTEGER(e->sent_bytes),
 		{ "server", e->server }, { f->label, e->op });
 	EACH_OF(f->received, c->ops, c->op_count, e->received_bytes, INTEGER(e->received_bytes),
@@ -90,15 +96,23 @@ static void write_ops(struct metrics_writer *w, const struct calls *c)
 		      { "phase", rpc_phase_names[p] });
 }
 
-/* Writes a family with the numbers of each entry's sums that are not 0. Their @label has the values @names. */
-#define SUMS(NAME, list, count, label, names, field, format, ...)                        \
-	do {                                                                             \
-		write_family(w, METRIC_NFS_##NAME);                                      \
-		ARRAY_EACH(e, list, count)                                               \
-			for (size_t n = 0; n < COUNT(e->sums.field); n++)                \
-				if (e->sums.field[n])                                    \
-					SAMPLE(w, format(e->sums.field[n]), __VA_ARGS__, \
-					       { label, names[n] });                     \
+/* The kinds of what no alert, panel or documented query reads by kind. */
+#define KINDS_UNREAD (w->detail == DETAIL_OP ? rpc_kind_names : NULL)
+
+/* Writes a family with the numbers of each entry's sums that are not 0. Their @label has the values @names; NULL: it is empty, and
+ * the number is their sum. */
+#define SUMS(NAME, list, count, label, names, field, format, ...)                               \
+	do {                                                                                    \
+		const char *const *each = names;                                                \
+		write_family(w, METRIC_NFS_##NAME);                                             \
+		ARRAY_EACH(e, list, count)                                                      \
+			for (size_t n = 0; n < (each ? COUNT(e->sums.field) : 1); n++) {        \
+				uint64_t sum =                                                  \
+					each ? e->sums.field[n] : rpc_kinds_sum(e->sums.field); \
+				if (sum)                                                        \
+					SAMPLE(w, format(sum), __VA_ARGS__,                     \
+					       { label, each ? each[n] : "" });                 \
+			}                                                                       \
 	} while (0)
 #define MOUNT_SUMS(NAME, ...)                                                \
 	SUMS(MOUNT_##NAME, c->mount_calls, c->mount_call_count, __VA_ARGS__, \
@@ -112,8 +126,8 @@ static void write_mount_calls(struct metrics_writer *w, const struct calls *c)
 	MOUNT_SUMS(CALLS, "kind", rpc_kind_names, calls, INTEGER);
 	MOUNT_SUMS(SECONDS, "kind", rpc_kind_names, total_ns, SECONDS);
 	MOUNT_SUMS(PHASE_SECONDS, "phase", rpc_phase_names, phase_ns, SECONDS);
-	MOUNT_SUMS(SENT_BYTES, "kind", rpc_kind_names, sent_bytes, INTEGER);
-	MOUNT_SUMS(RECEIVED_BYTES, "kind", rpc_kind_names, received_bytes, INTEGER);
+	MOUNT_SUMS(SENT_BYTES, "kind", KINDS_UNREAD, sent_bytes, INTEGER);
+	MOUNT_SUMS(RECEIVED_BYTES, "kind", KINDS_UNREAD, received_bytes, INTEGER);
 	EACH(NFS_MOUNT_ERRORS, c->mount_calls, c->mount_call_count, rpc_kinds_sum(e->sums.errors),
 	     INTEGER(rpc_kinds_sum(e->sums.errors)), { "server", e->server },
 	     { "export", e->export }, { "mountpoint", e->mountpoint });
@@ -123,9 +137,9 @@ static void write_owner_calls(struct metrics_writer *w, const struct calls *c)
 {
 	OWNER_SUMS(CALLS, "kind", rpc_kind_names, calls, INTEGER);
 	OWNER_SUMS(SECONDS, "kind", rpc_kind_names, total_ns, SECONDS);
-	OWNER_SUMS(WAIT_SECONDS, "kind", rpc_kind_names, wait_ns, SECONDS);
-	OWNER_SUMS(SENT_BYTES, "kind", rpc_kind_names, sent_bytes, INTEGER);
-	OWNER_SUMS(RECEIVED_BYTES, "kind", rpc_kind_names, received_bytes, INTEGER);
+	OWNER_SUMS(WAIT_SECONDS, "kind", KINDS_UNREAD, wait_ns, SECONDS);
+	OWNER_SUMS(SENT_BYTES, "kind", KINDS_UNREAD, sent_bytes, INTEGER);
+	OWNER_SUMS(RECEIVED_BYTES, "kind", KINDS_UNREAD, received_bytes, INTEGER);
 	EACH(NFS_OWNER_OLDEST_CALL_SECONDS, c->owner_calls, c->owner_call_count, e->oldest_ns,
 	     SECONDS(e->oldest_ns), { "server", e->server }, { "owner", e->owner });
 }
