@@ -189,20 +189,19 @@ __noinline __u32 owner_find(__u32 tgid, __u64 start)
 	cell->process = 0;
 	cell->began = began;
 	/* It may have passed owner_exits() already. */
-	cell->ended = flags & PF_EXITING ? bpf_ktime_get_ns() : 0;
+	cell->life = flags & PF_EXITING ? bpf_ktime_get_ns() - began : RPC_OWNER_LIVES;
 	cell->process = (__u64)tgid << 32 | owner;
 	return owner;
 }
 
 /* The owner, below RPC_MAX_OWNERS, of the process that called at @start. */
-#define OWNER_NOW (~0ull) /* the process itself asks */
+#define OWNER_NOW (RPC_OWNER_LIVES >> 1) /* the process itself asks */
 static __always_inline __u32 owner_of(__u32 tgid, __u64 start)
 {
 	const volatile struct rpc_owner_cell *cell = cell_of(tgid);
 	__u64 process = cell->process;
 
-	/* ended 0: 0 - 1 is later than every time. */
-	if (process >> 32 != tgid || start < cell->began || start > cell->ended - 1)
+	if (process >> 32 != tgid || start - cell->began > cell->life)
 		process = owner_find(tgid, start);
 	return process & (RPC_MAX_OWNERS - 1);
 }
@@ -261,8 +260,8 @@ static __always_inline int owner_ends(const struct task_struct *process)
 	__u32 tgid = BPF_CORE_READ(process, tgid);
 	volatile struct rpc_owner_cell *cell = cell_of(tgid);
 
-	if (cell->process >> 32 == tgid && !cell->ended)
-		cell->ended = bpf_ktime_get_ns();
+	if (cell->process >> 32 == tgid && cell->life == RPC_OWNER_LIVES)
+		cell->life = bpf_ktime_get_ns() - cell->began;
 	return 0;
 }
 

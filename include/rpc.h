@@ -162,8 +162,12 @@ struct rpc_owner_key {
 /* The owner of a process. A process number is reused: the times (CLOCK_MONOTONIC) bound the calls of this process. */
 struct rpc_owner_cell {
 	__u64 process; /* tgid << 32 | owner; 0: free */
-	__u64 began, ended; /* ended 0: it has not */
+	__u64 began;
+	__u64 life; /* from then to its end; RPC_OWNER_LIVES: it has not ended */
 };
+
+#define RPC_OWNER_LIVES \
+	(~(__u64)0 >> 1) /* less than what a time before @began seems to be after it */
 
 struct rpc_owner {
 	struct rpc_owner_key key;
