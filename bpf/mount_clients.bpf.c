@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Which client of sunrpc a mount has: while mountstats is read, the kernel calls rpc_clnt_show_stats() with the
- * client of each mount, in the order of the mounts. Attached only for that moment. Must load on 5.10, and without the
- * kernel's types. */
+/* Which client of sunrpc a mount has: while mountstats is read, the kernel calls rpc_clnt_show_stats() with the client of each
+ * mount, in the order of the mounts. Attached only for that moment. Must load on 5.10, and without the kernel's types. */
 #include "maps.bpf.h"
 #include "rpc.h"
 

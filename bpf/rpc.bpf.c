@@ -22,27 +22,18 @@ static __always_inline const struct rpc_clnt *nfs_client(const struct rpc_task *
 	return client && FIELD(client, cl_prog) == RPC_NFS_PROGRAM ? client : NULL;
 }
 
+/* Eight bytes of the session, @at bytes behind its queue @q; 0: that is not known, and they are @none. */
+static __always_inline __u64 session_word(const struct rpc_wait_queue *q, __s64 at, __u64 none)
+{
+	if (at)
+		bpf_probe_read_kernel(&none, sizeof(none), (void *)(number_of(q) + at));
+	return none;
+}
+
 /* Whether the state manager drains the session's slots: then tasks wait on the same queue although slots are free. */
 static __always_inline bool session_draining(const struct rpc_wait_queue *q)
 {
-	__s64 offset = rpc_session_state_offset;
-	__u64 state = 0;
-
-	if (!offset)
-		return false;
-	bpf_probe_read_kernel(&state, sizeof(state), (void *)(number_of(q) + offset));
-	return state & 1; /* NFS4_SLOT_TBL_DRAINING */
-}
-
-/* How many slots the session of this queue allows; 0: unknown. */
-static __always_inline __u32 session_slots(const struct rpc_wait_queue *q)
-{
-	__s64 offset = rpc_session_slots_offset;
-	__u32 highest = -1;
-
-	if (offset)
-		bpf_probe_read_kernel(&highest, sizeof(highest), (void *)(number_of(q) + offset));
-	return highest + 1;
+	return session_word(q, rpc_session_state_offset, 0) & 1; /* NFS4_SLOT_TBL_DRAINING */
 }
 
 /* What a task waits for on @q, which is not the pending queue; RPC_PHASE_SETUP: credentials; RPC_WAITS: nothing that
@@ -78,16 +69,16 @@ static __always_inline __u32 wait_of(const struct rpc_xprt *xprt, const struct r
 	return RPC_WAITS;
 }
 
-/* All transports of a client share its session: its waits count for the first one. */
-static __always_inline const struct rpc_xprt *xprt_of_wait(const struct rpc_task *task, __u32 wait)
+/* All transports of a client share its session: its waits count for the first one. @xprt: the task's own, or NULL. */
+static __always_inline const struct rpc_xprt *xprt_of_wait(const struct rpc_task *task,
+							   const struct rpc_xprt *xprt, __u32 wait)
 {
 	const struct rpc_clnt *client;
 
-	if (wait == RPC_PHASE_SESSION || !FIELD(task, tk_xprt)) {
-		client = FIELD(task, tk_client);
-		return client ? FIELD(client, cl_xprt) : NULL;
-	}
-	return FIELD(task, tk_xprt);
+	if (wait != RPC_PHASE_SESSION && xprt)
+		return xprt;
+	client = FIELD(task, tk_client);
+	return client ? FIELD(client, cl_xprt) : NULL;
 }
 
 /* A period in which tasks waited ends. @period: an enum rpc_limit, or RPC_DRAINING. */
@@ -139,12 +130,13 @@ static __always_inline void limit_leave(const struct rpc_xprt *xprt, __u32 limit
 
 /* A task waits until the client has recovered its state. The period ends when the last task leaves the queue, or when a task
  * joins it after the recovery. */
-static __always_inline void drain_enter(const struct rpc_xprt *xprt, __u64 now)
+static __always_inline int drain_enter(const struct rpc_xprt *xprt, __u64 now)
 {
-	struct rpc_transport *t = xprt ? transport_get(xprt) : NULL;
+	struct rpc_transport *t = transport_get(xprt);
 
 	if (t && !t->saturated_since[RPC_DRAINING])
 		t->saturated_since[RPC_DRAINING] = now;
+	return 0;
 }
 
 /* A wait for credentials ends. It is part of `setup` and also counted by itself. */
@@ -169,57 +161,86 @@ waiter_begin(const struct rpc_task *task, const struct rpc_xprt *xprt, __u32 wai
 	return w;
 }
 
-TRACEPOINT("rpc_task_sleep")
-int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_queue *q)
-{
-	const struct rpc_xprt *xprt;
-	__u32 wait, slots = 0;
-	__u64 now;
+/* Whether @q is the queue of the tasks that wait for a reply from @xprt, which may be NULL. */
+#define IS_PENDING(q, xprt) \
+	((__u64)xprt + bpf_core_field_offset(struct rpc_xprt, pending) == (__u64)q)
 
-	if (!task || !q)
-		return 0;
-	xprt = FIELD(task, tk_xprt);
-	if (xprt && q == &xprt->pending) {
-		/* The first call may be one that nobody answers: rpc_probe must find its transport. */
-		if (!xprt_find(xprt) && nfs_client(task))
-			xprt_make(xprt);
-		return 0;
-	}
-	now = bpf_ktime_get_ns(); /* before all that takes time */
+/* A task begins to wait on @q, for another thing than a reply. Rare ways are not inlined: a program then saves no registers. */
+static __noinline int sleeps_elsewhere(const struct rpc_task *task, const struct rpc_xprt *xprt,
+				       const struct rpc_wait_queue *q)
+{
+	__u64 now = bpf_ktime_get_ns(); /* before all that takes time */
+	__u32 wait, slots = 0;
+
 	if (!nfs_client(task))
 		return 0;
 	wait = wait_of(xprt, q);
 	if (wait == RPC_WAITS)
 		return 0;
-	if (wait == RPC_PHASE_SESSION) {
-		if (session_draining(q)) {
-			drain_enter(xprt_of_wait(task, wait), now);
-			return 0;
-		}
-		slots = session_slots(q);
-	}
-	xprt = xprt_of_wait(task, wait);
+	xprt = xprt_of_wait(task, xprt, wait);
 	if (!xprt)
 		return 0;
+	if (wait == RPC_PHASE_SESSION) {
+		if (session_draining(q))
+			return drain_enter(xprt, now);
+		slots = (__u32)session_word(q, rpc_session_slots_offset, -1) + 1; /* .max_slotid */
+	}
 	if (limit_of(wait) < RPC_LIMITS)
 		limit_enter(xprt_get(xprt), limit_of(wait), FIELD(q, qlen), slots, now);
 	waiter_begin(task, xprt, wait, now);
 	return 0;
 }
 
-/* A task that was transmitted wakes with an error: it may be sent again. Its waits from now on are part of `resend`. */
-static __always_inline void maybe_resent(const struct rpc_task *task)
+/* The first call of @xprt may be one that nobody answers: rpc_probe must find its transport. */
+static __noinline int first_call(const struct rpc_task *task, const struct rpc_xprt *xprt)
+{
+	if (!xprt_find(xprt) && nfs_client(task))
+		xprt_make(xprt);
+	return 0;
+}
+
+TRACEPOINT("rpc_task_sleep")
+int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_queue *q)
+{
+	const struct rpc_xprt *xprt;
+
+	if (!task || !q)
+		return 0;
+	xprt = FIELD(task, tk_xprt);
+	if (!IS_PENDING(q, xprt))
+		return sleeps_elsewhere(task, xprt, q);
+	return xprt_cached(xprt)->xprt == (__u64)xprt ? 0 : first_call(task, xprt);
+}
+
+/* Tasks that waited for a connection wake with @error. Those of connect(), as errno on x86 and arm64: EADDRNOTAVAIL, ENETDOWN,
+ * ENETUNREACH; ECONNREFUSED, EHOSTDOWN, EHOSTUNREACH. */
+static __always_inline void connect_failed(const struct rpc_xprt *xprt, int error)
+{
+	bool of_connect = (error >= 99 && error <= 101) || (error >= 111 && error <= 113);
+	struct rpc_transport *t = of_connect ? transport_of(xprt) : NULL;
+
+	if (!t)
+		return;
+	t->connect_error = error;
+	t->connect_failed = bpf_ktime_get_ns();
+}
+
+/* A task that waited for a reply wakes with @error. If it was transmitted, its waits from now on may be part of `resend`. */
+static __noinline int wakes_with(int error, const struct rpc_task *task,
+				 const struct rpc_xprt *xprt)
 {
 	const struct rpc_rqst *rqst = FIELD(task, tk_rqstp);
 	struct rpc_waiter *w;
 
+	connect_failed(xprt, error);
 	if (!rqst || !FIELD(rqst, rq_ntrans) || !nfs_client(task))
-		return;
+		return 0;
 	/* If a server has hung since before the attach, only the timeouts of its calls show that it exists. */
 	xprt_get(FIELD(rqst, rq_xprt));
 	w = waiter_get(task);
 	if (w && !w->waits.first)
 		waits_first_transmit(&w->waits, FIELD(rqst, rq_xtime));
+	return 0;
 }
 
 /* A task wakes that was not seen to fall asleep: it has slept since before the attach. Returns its entry, or NULL. */
@@ -236,7 +257,7 @@ static __always_inline struct rpc_waiter *slept_before(const struct rpc_task *ta
 	wait = wait_of(xprt, q);
 	if (wait == RPC_WAITS || (wait == RPC_PHASE_SESSION && session_draining(q)))
 		return NULL;
-	xprt = xprt_of_wait(task, wait);
+	xprt = xprt_of_wait(task, xprt, wait);
 	if (!xprt)
 		return NULL;
 	limit = limit_of(wait);
@@ -249,54 +270,25 @@ static __always_inline struct rpc_waiter *slept_before(const struct rpc_task *ta
 	return waiter_begin(task, xprt, wait, since);
 }
 
-/* Tasks that waited for a connection wake with @error. Those of connect(), as errno on x86 and arm64: EADDRNOTAVAIL, ENETDOWN,
- * ENETUNREACH; ECONNREFUSED, EHOSTDOWN, EHOSTUNREACH. */
-static __always_inline void connect_failed(const struct rpc_xprt *xprt, int error)
+/* A task wakes that waited on @q, for another thing than a reply. */
+static __noinline int wakes_elsewhere(const struct rpc_task *task, const struct rpc_xprt *xprt,
+				      const struct rpc_wait_queue *q)
 {
-	bool of_connect = (error >= 99 && error <= 101) || (error >= 111 && error <= 113);
-	struct rpc_transport *t = of_connect ? transport_of(xprt) : NULL;
-
-	if (!t)
-		return;
-	t->connect_error = error;
-	t->connect_failed = bpf_ktime_get_ns();
-}
-
-TRACEPOINT("rpc_task_wakeup")
-int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait_queue *q)
-{
-	const struct rpc_xprt *xprt;
-	struct rpc_waiter *w;
-	__u64 now, start, since;
+	__u64 now = bpf_ktime_get_ns(), start, since;
+	struct found_waiter of = waiter_find(task);
+	struct rpc_waiter *w = of.w ?: slept_before(task, xprt, q, now);
 	__u32 wait;
-	int status;
 
-	if (!task || !q)
-		return 0;
-	xprt = FIELD(task, tk_xprt);
-	if (xprt && q == &xprt->pending) {
-		status = FIELD(task, tk_status);
-		if (status < 0) {
-			connect_failed(xprt, -status);
-			maybe_resent(task);
-		}
-		return 0;
-	}
-
-	now = bpf_ktime_get_ns();
-	w = waiter_find(task) ?: slept_before(task, xprt, q, now);
 	if (FIELD(q, qlen) == 1) {
 		wait = wait_of(xprt, q);
 		if (limit_of(wait) < RPC_LIMITS)
-			limit_leave(xprt_of_wait(task, wait), limit_of(wait), now);
+			limit_leave(xprt_of_wait(task, xprt, wait), limit_of(wait), now);
 	}
-
 	if (!w || !w->waits.asleep)
 		return 0;
 	start = FIELD(task, tk_start);
 	if (w->start != start) {
-		/* The task was restarted in its sleep (rpc_delay, then
-		 * rpc_restart_call): the new attempt began within the wait. */
+		/* The task was restarted in its sleep (rpc_delay, then rpc_restart_call): the new attempt began within the wait. */
 		since = w->waits.since;
 		wait = w->waits.last;
 		*w = (struct rpc_waiter){ .start = start, .xprt = w->xprt };
@@ -306,9 +298,22 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 		credentials_end(w, now);
 	waits_end(&w->waits, now);
 	/* The task was killed before it had a request: it will not be booked. */
-	if (FIELD(task, tk_rpc_status) && !FIELD(task, tk_rqstp))
-		task_drop((__u64)task);
+	if (of.w && FIELD(task, tk_rpc_status) && !FIELD(task, tk_rqstp))
+		task_drop(of.bucket, (__u64)task);
 	return 0;
+}
+
+TRACEPOINT("rpc_task_wakeup")
+int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait_queue *q)
+{
+	const struct rpc_xprt *xprt;
+
+	if (!task || !q)
+		return 0;
+	xprt = FIELD(task, tk_xprt);
+	if (!IS_PENDING(q, xprt))
+		return wakes_elsewhere(task, xprt, q);
+	return FIELD(task, tk_status) < 0 ? wakes_with(-FIELD(task, tk_status), task, xprt) : 0;
 }
 
 /* ---- the end of a call ---- */
@@ -344,13 +349,10 @@ static __always_inline int book(const struct rpc_task *task, ktime_t backlog, kt
 				ktime_t execute, bool again)
 {
 	struct call_times times = { .total = execute, .before = backlog, .rtt = rtt };
-	const struct rpc_clnt *client;
+	const struct rpc_clnt *client = task ? nfs_client(task) : NULL;
 	const struct rpc_rqst *rqst;
 	struct rpc_waiter *w;
 
-	if (!task)
-		return 0;
-	client = nfs_client(task);
 	if (!client)
 		return again ? 0 : lock_call(number_of(task), times.total);
 	rqst = FIELD(task, tk_rqstp);
@@ -398,8 +400,8 @@ static __always_inline int release(const struct rpc_task *task)
 {
 	const struct rpc_clnt *client = task ? nfs_client(task) : NULL;
 	const struct rpc_rqst *rqst = client ? FIELD(task, tk_rqstp) : NULL;
-	struct rpc_waiter *w = rqst ? waiter_find(task) : NULL;
-	bool booked = w && w->waits.booked;
+	struct found_waiter of = rqst ? waiter_find(task) : (struct found_waiter){};
+	bool booked = of.w && of.w->waits.booked;
 	struct call_times times;
 	int status;
 
@@ -408,9 +410,9 @@ static __always_inline int release(const struct rpc_task *task)
 	status = FIELD(task, tk_status);
 	barrier_var(status); /* no instruction may read a task in one case, and a map in another */
 	times.rtt = FIELD(rqst, rq_rtt);
-	times.total = booked ? w->total : bpf_ktime_get_ns() - FIELD(task, tk_start);
+	times.total = booked ? of.w->total : bpf_ktime_get_ns() - FIELD(task, tk_start);
 	times.before = time_before(task, rqst, times.total);
-	call_record(task, client, rqst, w, times, booked ? w->waits.status : status);
+	call_record(task, client, rqst, of, times, booked ? of.w->waits.status : status);
 	return 0;
 }
 

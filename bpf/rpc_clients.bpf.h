@@ -10,8 +10,7 @@
  * another entry. Two CPUs may make entries or shares for one client at the same time: all count, and user space adds them. */
 volatile __u16 rpc_client_entry[RPC_MAX_CLIENTS] = {};
 
-/* An enum rpc_kind for each series, with RPC_SERIES_WRITES. Room for each value of a byte, so that an index needs no
- * check. */
+/* An enum rpc_kind for each series, with RPC_SERIES_WRITES. Room for each value of a byte: an index needs no check. */
 volatile __u8 rpc_series_kind[256] = {
 	[0] = RPC_KIND_OTHER,
 	[RPC_OP_SERIES... RPC_MAX_SERIES - 1] = RPC_KIND_OTHER,

@@ -30,8 +30,7 @@ static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root, __u32
 	task = BPF_CORE_READ(best, rq_task);
 	start = BPF_CORE_READ(task, tk_start);
 	*of = task;
-	/* Checked after the read: a task that has ended has given its request up, and its
-	 * memory may be another task's by now. */
+	/* Checked after the read: a task that has ended has given its request up, and its memory may be another task's by now. */
 	if (BPF_CORE_READ(task, tk_rqstp) != best || BPF_CORE_READ(best, rq_task) != task ||
 	    (__u64)BPF_CORE_READ(best, rq_xprt) != xprt)
 		return 0;
@@ -145,10 +144,9 @@ static __always_inline void local_of_rdma(struct rpc_address *to, __u64 xprt)
 		__builtin_memcpy(to->bytes, address.v6, sizeof(address.v6));
 }
 
-/* Run with a transport's number, its rpc_xprt's address and its enum rpc_local_kind. Reads what no event shows, above all the
- * calls to a server that has stopped answering. Each request gets the next xid, therefore the lowest one in flight is the
- * oldest. After xprt->xid has wrapped, xids at or above it are older. If another transport now has the address, the entry is
- * freed. */
+/* Run with a transport's number, its rpc_xprt's address and its enum rpc_local_kind. Reads what no event shows, above all the calls
+ * to a server that has stopped answering. Each request gets the next xid, therefore the lowest one in flight is the oldest. After
+ * xprt->xid has wrapped, xids at or above it are older. If another transport now has the address, the entry is freed. */
 SEC("raw_tp")
 int rpc_probe(__u64 *ctx)
 {

@@ -6,18 +6,14 @@
 #include "rpc_clients.bpf.h"
 #include "rpc_read.bpf.h"
 
-/* Set before loading if tracepoints can be preempted: from 7.0 on SRCU guards them, and preemption stays enabled. Such a
- * kernel drops an event if another task of the same CPU was preempted within the same program. Therefore the
- * end of a call is only noted, by two programs: the second notes what the first has missed. The call is recorded when it
- * releases its request, where the kernel holds a spin lock. A call without a note is recorded as if it had ended at that
- * moment. */
+/* Set before loading if tracepoints can be preempted: from 7.0 on SRCU guards them, and preemption stays enabled. Such a kernel
+ * drops an event if another task of the same CPU was preempted within the same program. Therefore the end of a call is only noted,
+ * by two programs: the second notes what the first has missed. The call is recorded when it releases its request, where the kernel
+ * holds a spin lock. A call without a note is recorded as if it had ended at that moment. */
 const volatile bool rpc_record_at_release = false;
 
-/* Set by user space at any time: bytes from nfs4_slot_table.slot_tbl_waitq to
- * .slot_tbl_state, 0 while nfsv4 is not loaded. */
+/* Set by user space at any time: bytes from nfs4_slot_table.slot_tbl_waitq to .slot_tbl_state and .max_slotid; 0 without nfsv4. */
 volatile __s64 rpc_session_state_offset = 0;
-
-/* The same to .max_slotid. */
 volatile __s64 rpc_session_slots_offset = 0;
 
 /* Address of the name of a session's queue, once a task has waited there; user
