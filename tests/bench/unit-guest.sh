@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The guest's side of tests/bench/unit.sh (it becomes the job's run.sh), with systemd as process 1. Fails if, under the unit's
 # settings with reads as its only calls the agent takes more than 0.01 % of a CPU, with all ops met, or 8 mounts and 20,000 tasks
-# as well, more than 0.015 %, or its programs more than 790 instructions a call.
+# as well, more than 0.015 %, or its programs more than 760 instructions a call.
 set -Eeuo pipefail
 cd /job
 # shellcheck source=tests/vm/systemd/systemd-lib.sh
@@ -78,5 +78,5 @@ with no-netlink RestrictAddressFamilies= RestrictAddressFamilies=AF_UNIX
 wait_for 60 source_is "$btf"
 measure "the unit's, but without AF_NETLINK" "$(show MainPID)" polling
 # shellcheck disable=SC2154 # measure() sets them
-((minute_unit <= 6000000 && minute_ops <= 9000000 && minute_tasks <= 9000000 && minute_polling > minute_unit && call_unit <= 790 &&
-	call_ops <= 790))
+((minute_unit <= 6000000 && minute_ops <= 9000000 && minute_tasks <= 9000000 && minute_polling > minute_unit && call_unit <= 760 &&
+	call_ops <= 760))
