@@ -88,7 +88,7 @@ spec:
       volumeMounts: [{name: data, mountPath: /data}]
   volumes: [{name: data, hostPath: {path: /mnt/data}}]
 END
-within 300 node 'pgrep -f "^/bin/busybox sleep 4711"' && sent=$(sum xidscope_nfs_owner_sent_bytes_total 'owner="pod:default/train"') && echo "$sent" &&
+within 300 node 'pgrep -f "^/bin/busybox sleep 4711"' && sent=$(sum xidscope_nfs_owner_sent_bytes_total 'owner="pod:default/train"' 'kind="write"') && echo "$sent" &&
 	((sent >= 4 << 20 && sent < (4 << 20) * 101 / 100))
 claim "the bytes that a pod writes are the pod's, by the groups that a kubelet makes"
 # Each pod has a mount of its own, for more than an interval, below a folder with the pod's UID. NFSv3, as kubelet's own client: not the superblock of /mnt/data.
@@ -124,7 +124,7 @@ END
 turned() { is "$(kubectl get job turns -o 'jsonpath={.status.succeeded}')" "$turns"; }
 mountpoints() { file | grep -o 'mountpoint="[^"]*"' | sort -u | xargs; }
 within 900 turned && is "$(mountpoints)" "mountpoint= mountpoint=/mnt/data mountpoint=pv:shared" &&
-	sent=$(sum xidscope_nfs_mount_sent_bytes_total 'mountpoint="pv:shared"') && echo "$sent" &&
+	sent=$(sum xidscope_nfs_mount_sent_bytes_total 'mountpoint="pv:shared"' 'kind="write"') && echo "$sent" &&
 	((sent >= turns << 20 && sent < (turns << 20) * 101 / 100))
 claim "pods that come and go share the series of their claim's volume, with all of their bytes"
 file | grep '^xidscope_rpc_op_calls_total' >calls && grep 'server="127.0.0.1"' calls && ! grep 'server="[^"]*@' calls

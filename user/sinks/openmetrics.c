@@ -28,14 +28,8 @@ static void write_calls(struct metrics_writer *w, const struct calls *c,
 			const struct call_families *f)
 {
 	write_family(w, f->duration);
-	ARRAY_EACH(o, c->ops, c->op_count) {
-		const uint64_t known = w->bounds_known;
-
-		if (!strcmp(o->op, LABEL_OTHER)) /* these ops have little in common */
-			w->bounds_known = METRIC_INFINITY;
+	ARRAY_EACH(o, c->ops, c->op_count)
 		TIMES(w, &o->total, { "server", o->server }, { f->label, o->op });
-		w->bounds_known = known;
-	}
 	EACH_OF(f->sent, c->ops, c->op_count, e->sent_bytes, INTEGER(e->sent_bytes),
 		{ "server", e->server }, { f->label, e->op });
 	EACH_OF(f->received, c->ops, c->op_count, e->received_bytes, INTEGER(e->received_bytes),
@@ -48,14 +42,23 @@ static void write_calls(struct metrics_writer *w, const struct calls *c,
 		for (int p = 0; p < RPC_PHASES; p++) \
 			if (snapshot_knows(c, RPC_FACT_PHASE + p))
 
+/* The file has three kinds: ops that found no room in the kernel's table are metadata there, which is all but READ and WRITE. */
+#define KINDS RPC_KIND_OTHER
+
+static uint64_t kind_sum(const __u64 *by_kind, int kind)
+{
+	return by_kind[kind] + (kind == RPC_KIND_METADATA ? by_kind[RPC_KIND_OTHER] : 0);
+}
+
 /* Adds the ops of each server and kind to one that has the kind's name; without kinds, those of each server to one. */
 static struct calls sum_ops(const struct calls *c, bool kinds)
 {
 	struct calls sums = { .unknown = c->unknown };
 
 	ARRAY_EACH(o, c->ops, c->op_count) {
-		struct rpc_op *to = snapshot_op(&sums, o->server,
-						kinds ? rpc_kind_names[rpc_kind_of(o->op)] : "");
+		enum rpc_kind of = rpc_kind_of(o->op), kind = of < KINDS ? of : RPC_KIND_METADATA;
+		struct rpc_op *to =
+			snapshot_op(&sums, o->server, kinds ? rpc_kind_names[kind] : "");
 
 		time_histogram_add(&to->total, &o->total);
 		for (int p = 0; p < RPC_PHASES; p++)
@@ -96,23 +99,15 @@ static void write_ops(struct metrics_writer *w, const struct calls *c)
 		      { "phase", rpc_phase_names[p] });
 }
 
-/* The kinds of what no alert, panel or documented query reads by kind. */
-#define KINDS_UNREAD (w->detail == DETAIL_OP ? rpc_kind_names : NULL)
-
-/* Writes a family with the numbers of each entry's sums that are not 0. Their @label has the values @names; NULL: it is empty, and
- * the number is their sum. */
-#define SUMS(NAME, list, count, label, names, field, format, ...)                               \
-	do {                                                                                    \
-		const char *const *each = names;                                                \
-		write_family(w, METRIC_NFS_##NAME);                                             \
-		ARRAY_EACH(e, list, count)                                                      \
-			for (size_t n = 0; n < (each ? COUNT(e->sums.field) : 1); n++) {        \
-				uint64_t sum =                                                  \
-					each ? e->sums.field[n] : rpc_kinds_sum(e->sums.field); \
-				if (sum)                                                        \
-					SAMPLE(w, format(sum), __VA_ARGS__,                     \
-					       { label, each ? each[n] : "" });                 \
-			}                                                                       \
+/* Writes a family with the numbers @value of each entry @e, for each @n below @count_of, that are not 0. */
+#define SUMS(NAME, list, count, label, names, count_of, value, format, ...)   \
+	do {                                                                  \
+		write_family(w, METRIC_NFS_##NAME);                           \
+		ARRAY_EACH(e, list, count)                                    \
+			for (int n = 0; n < (count_of); n++)                  \
+				if (value)                                    \
+					SAMPLE(w, format(value), __VA_ARGS__, \
+					       { label, (names)[n] });        \
 	} while (0)
 #define MOUNT_SUMS(NAME, ...)                                                \
 	SUMS(MOUNT_##NAME, c->mount_calls, c->mount_call_count, __VA_ARGS__, \
@@ -120,14 +115,16 @@ static void write_ops(struct metrics_writer *w, const struct calls *c)
 #define OWNER_SUMS(NAME, ...)                                                \
 	SUMS(OWNER_##NAME, c->owner_calls, c->owner_call_count, __VA_ARGS__, \
 	     { "server", e->server }, { "owner", e->owner })
+#define BY_KIND(field) "kind", rpc_kind_names, KINDS, kind_sum(e->sums.field, n)
 
 static void write_mount_calls(struct metrics_writer *w, const struct calls *c)
 {
-	MOUNT_SUMS(CALLS, "kind", rpc_kind_names, calls, INTEGER);
-	MOUNT_SUMS(SECONDS, "kind", rpc_kind_names, total_ns, SECONDS);
-	MOUNT_SUMS(PHASE_SECONDS, "phase", rpc_phase_names, phase_ns, SECONDS);
-	MOUNT_SUMS(SENT_BYTES, "kind", KINDS_UNREAD, sent_bytes, INTEGER);
-	MOUNT_SUMS(RECEIVED_BYTES, "kind", KINDS_UNREAD, received_bytes, INTEGER);
+	MOUNT_SUMS(CALLS, BY_KIND(calls), INTEGER);
+	MOUNT_SUMS(SECONDS, BY_KIND(total_ns), SECONDS);
+	MOUNT_SUMS(PHASE_SECONDS, "phase", rpc_phase_names, RPC_PHASES, e->sums.phase_ns[n],
+		   SECONDS);
+	MOUNT_SUMS(SENT_BYTES, BY_KIND(sent_bytes), INTEGER);
+	MOUNT_SUMS(RECEIVED_BYTES, BY_KIND(received_bytes), INTEGER);
 	EACH(NFS_MOUNT_ERRORS, c->mount_calls, c->mount_call_count, rpc_kinds_sum(e->sums.errors),
 	     INTEGER(rpc_kinds_sum(e->sums.errors)), { "server", e->server },
 	     { "export", e->export }, { "mountpoint", e->mountpoint });
@@ -135,14 +132,15 @@ static void write_mount_calls(struct metrics_writer *w, const struct calls *c)
 
 static void write_owner_calls(struct metrics_writer *w, const struct calls *c)
 {
-	OWNER_SUMS(CALLS, "kind", rpc_kind_names, calls, INTEGER);
-	OWNER_SUMS(SECONDS, "kind", rpc_kind_names, total_ns, SECONDS);
-	OWNER_SUMS(WAIT_SECONDS, "kind", KINDS_UNREAD, wait_ns, SECONDS);
-	OWNER_SUMS(SENT_BYTES, "kind", KINDS_UNREAD, sent_bytes, INTEGER);
-	OWNER_SUMS(RECEIVED_BYTES, "kind", KINDS_UNREAD, received_bytes, INTEGER);
+	OWNER_SUMS(CALLS, BY_KIND(calls), INTEGER);
+	OWNER_SUMS(SECONDS, BY_KIND(total_ns), SECONDS);
+	OWNER_SUMS(WAIT_SECONDS, BY_KIND(wait_ns), SECONDS);
+	OWNER_SUMS(SENT_BYTES, BY_KIND(sent_bytes), INTEGER);
+	OWNER_SUMS(RECEIVED_BYTES, BY_KIND(received_bytes), INTEGER);
 	EACH(NFS_OWNER_OLDEST_CALL_SECONDS, c->owner_calls, c->owner_call_count, e->oldest_ns,
 	     SECONDS(e->oldest_ns), { "server", e->server }, { "owner", e->owner });
 }
+#undef BY_KIND
 
 static void write_call_families(struct metrics_writer *w, const struct snapshot *s)
 {

@@ -15,7 +15,7 @@ def merged(metrics, name, *labels):
     return sums
 
 
-KINDS = {"READ": "read", "READ_PLUS": "read", "WRITE": "write", "COMMIT": "write", "other": "other"}
+KINDS = {"READ": "read", "READ_PLUS": "read", "WRITE": "write", "COMMIT": "write"}
 
 
 def by_kind(metrics, name, *labels):

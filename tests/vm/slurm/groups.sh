@@ -39,7 +39,7 @@ for form in "${forms[@]}"; do
 	wait_for 600 test -s "/run/pid-$job"
 	cat "out/groups-$job"
 	refresh
-	sent=$(sum xidscope_nfs_owner_sent_bytes_total "owner=\"slurm:$job\"")
+	sent=$(sum xidscope_nfs_owner_sent_bytes_total "owner=\"slurm:$job\"" 'kind="write"')
 	echo "job $job has sent $sent bytes"
 	((sent >= 20 << 20 && sent < (20 << 20) * 101 / 100))
 	print_fault "$(<"/run/pid-$job")"
