@@ -10,7 +10,7 @@
 #define RPC_NFS_PROGRAM 100003
 #define RPC_NLM_PROGRAM 100021
 
-#define RPC_MAX_SHARDS 8 /* a power of two */
+#define RPC_MAX_SHARDS 4 /* a power of two */
 #define RPC_MAX_SERVERS 64
 #define RPC_MAX_TRANSPORTS 1024 /* transports with figures of their own */
 #define RPC_MAX_XPRTS 1536 /* transports whose server is known */
