@@ -3,6 +3,7 @@ from judge import judgement, need
 from judge.reading import Metrics
 
 START_KB, ONE_KB, MANY_KB = 15600, 3400, 5100  # the aims are 16, 3.5 and 5 MB
+PEAK = 32000000
 
 
 def kilobytes(folder, name, what):
@@ -20,3 +21,12 @@ def the_processes_are_small(folder):
     need(one <= ONE_KB, "with one server", one, "kB")
     need(many <= MANY_KB, "with nine servers", many, "kB")
     return f"{one} kB, with nine servers {many}, at the start at most {peak}"
+
+
+@judgement
+def the_metrics_say_what_its_group_has(folder):
+    current, peak = map(int, (folder / "many.group").read_text().split())
+    said = Metrics(folder / "many.prom").get("memory_bytes")
+    need(abs(current - said) <= current / 10, current, "bytes, not", said)
+    need(peak <= PEAK, peak, "bytes for a moment")
+    return f"{current} bytes, at most {peak}, and said are {said}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What the agent's processes take, from the start on: with one server, then with eight others of 16 transports each and 33 owners.
+# What the agent takes, also of the kernel, from the start on: with one server, then with eight others of 16 transports each and 33 owners.
 # shellcheck disable=SC2154 # agent is agent-lib.sh's
 
 # measure NAME: kilobytes of all of the agent's processes to NAME.kb: each page once, and the most that one has ever had.
@@ -11,7 +11,13 @@ measure() {
 		cat "/proc/$pid/smaps" >"$1-$pid.smaps"
 		awk '/^(Pss|VmHWM):/ { print $1, $2 }' "/proc/$pid/smaps_rollup" "/proc/$pid/status"
 	done >"$1.kb"
+	cat "$group"/memory.{current,peak} >"$1.group"
 }
+group=/sys/fs/cgroup/memory-of-agent
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+mkdir $group
+defer rmdir $group
+agent_under=(sh -c 'echo $$ >'$group'/cgroup.procs; exec "$@"' -)
 nfs_server_start
 prepare_file /export
 agent_start --detail node
