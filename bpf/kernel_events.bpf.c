@@ -83,6 +83,18 @@ int mark_victim(__u64 *ctx)
 	return send_event(&e);
 }
 
+/* Of the driver: the GPU's struct pci_dev, the Xid, and the text with its arguments. */
+SEC("kprobe/nv_report_error")
+int nv_report_error(const __u64 *registers)
+{
+	const struct pci_dev *gpu = (const void *)registers[REGISTER_1];
+	struct traced_event e = { .event = EVENT_XID, .status = (__u32)registers[REGISTER_2] };
+
+	if (bpf_core_field_exists(gpu->dev.kobj.name))
+		BPF_CORE_READ_STR_INTO(&e.name, gpu, dev.kobj.name);
+	return send_event(&e);
+}
+
 SEC("raw_tp/sched_process_hang")
 int sched_process_hang(__u64 *ctx)
 {

@@ -14,6 +14,7 @@ enum {
 	EVENT_MODULE_LOAD,
 	EVENT_MODULE_FREE,
 	KERNEL_EVENTS,
+	EVENT_XID = KERNEL_EVENTS, /* of the driver: its number is the status */
 };
 
 /* Room for a burst of some hundred events, which are rare. */

@@ -20,6 +20,13 @@ typedef _Bool bool;
 typedef __s64 ktime_t;
 
 #define NULL ((void *)0)
+/* The places of a function's first two arguments in struct pt_regs. */
+#ifdef __TARGET_ARCH_x86
+enum { REGISTER_1 = 14, REGISTER_2 = 13 };
+#else
+enum { REGISTER_1, REGISTER_2 };
+#endif
+
 #define true 1
 #define false 0
 
@@ -147,6 +154,18 @@ struct upid {
 
 struct hlist_node {
 	struct hlist_node *next;
+};
+
+struct kobject {
+	const char *name;
+};
+
+struct device {
+	struct kobject kobj;
+};
+
+struct pci_dev {
+	struct device dev;
 };
 
 struct hlist_head {

@@ -91,9 +91,7 @@ static void feed(struct world *w, const char *part, size_t len)
 		return;
 	case 4:
 	case 5:
-		snprintf(report.device, sizeof(report.device), "%.*s", (int)len - 1,
-			 "0000:c1:00.0");
-		snprintf(report.message, sizeof(report.message), "%.*s", (int)len - 1, part);
+		snprintf(report.device, sizeof(report.device), "0000:c%x:00.0", more % 16);
 		fault_authority_report(&w->authority, &report);
 		return;
 	default:

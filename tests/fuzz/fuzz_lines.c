@@ -319,36 +319,14 @@ static void try_mountstats(const uint8_t *data, size_t size)
 	free(text);
 }
 
-/* Lines of a trace pipe, and the `format` files that describe the fields of records: whatever they contain, a text
- * lies within the line, and nothing beyond the file is read. */
-static bool on_event(void *context, uint64_t time_ns, struct span text)
-{
-	(void)context;
-	require(text.at <= text.end && !memchr(text.at, '\n', span_left(text)));
-	require(time_ns % 1000 == 0);
-	return span_left(text);
-}
-
-/* Two bytes: how long the format is; the rest is text of the pipe. */
+/* The `format` files that describe the fields of trace events: whatever they contain, nothing beyond the file is read. */
 static void try_trace(const uint8_t *data, size_t size)
 {
-	struct trace_instance t = { .event = "x" };
 	struct trace_field field;
-	size_t len;
-	char *text;
+	char *text = copy_of(data, size);
 
-	if (size < 2)
-		return;
-	len = data[0] | (size_t)data[1] << 8;
-	if (len > size - 2)
-		len = size - 2;
-	text = copy_of(data + 2, len);
-	trace_field_find((struct span){ text, text + len }, "dev", &field);
+	trace_field_find((struct span){ text, text + size }, "dev", &field);
 	free(text);
-	t.pipe = memfd_create("pipe", MFD_CLOEXEC);
-	require(pwrite(t.pipe, data + 2 + len, size - 2 - len, 0) == (ssize_t)(size - 2 - len));
-	trace_instance_consume(&t, on_event, NULL);
-	close(t.pipe);
 }
 
 /* Parser of fault lines: any bytes give well-formed events, the iterator always moves on, and messages stay inside

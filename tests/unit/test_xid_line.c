@@ -150,24 +150,6 @@ TEST(several_events_in_one_text_come_out_once_each)
 	}
 }
 
-TEST(message_alone_completes_an_event)
-{
-	struct xid_line line = { .kind = XID_LINE_XID, .code = 149 };
-	const char *text = "NETIR Fatal XC0 i0 Link -1 (0x1)\n";
-
-	xid_line_read_message(&line, text, strlen(text));
-	assert_int_equal(line.fatality, XID_FATAL);
-	assert_message(&line, "NETIR Fatal XC0 i0 Link -1 (0x1)");
-
-	xid_line_read_message(&line, NULL, 0);
-	assert_int_equal(line.fatality, XID_FATALITY_UNSTATED);
-	assert_int_equal(line.message_len, 0);
-
-	line = (struct xid_line){ .kind = XID_LINE_SXID, .code = 20034 };
-	xid_line_read_message(&line, "Data {0x1}", 10);
-	assert_int_equal(line.kind, XID_LINE_NONE);
-}
-
 /* Cut anywhere, a line is the same event or none: never another GPU or process id. */
 TEST(torn_line_never_names_another_gpu)
 {

@@ -308,7 +308,7 @@ static int trace_now(struct trace *t)
 
 	set_origin(&t->session.origin);
 	loop_block_signals();
-	/* It must remove its trace instance and write its files first. */
+	/* It must write its files first. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	rpc.owner_mounts = true;

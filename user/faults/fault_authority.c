@@ -201,17 +201,11 @@ static bool take_owed(struct fault_authority *a, uint32_t line, struct owed *owe
 
 void fault_authority_report(struct fault_authority *a, const struct driver_report *r)
 {
-	struct xid_line line = { .kind = XID_LINE_XID,
-				 .code = r->code,
-				 .gpu_instance = -1,
-				 .compute_instance = -1,
-				 .pid = -1 };
-	struct fault_report from = { .text = r->message,
-				     .len = strlen(r->message),
-				     .time_ns = r->time_ns,
+	struct fault_report from = { .time_ns = r->time_ns,
 				     .authority = fault_authority_names[AUTHORITY_DRIVER] };
 	uint32_t hash = xid_hash(r->device, r->code);
 	struct owed owed = {};
+	struct xid_line line;
 	size_t offset = 0;
 
 	if (a->in_force != AUTHORITY_DRIVER ||
@@ -219,15 +213,14 @@ void fault_authority_report(struct fault_authority *a, const struct driver_repor
 		return;
 	if (!take_owed(a, hash, &owed))
 		note_line(a, (struct noted){ hash, .time_ns = r->time_ns });
-	snprintf(line.pci, sizeof(line.pci), "%s", r->device);
-	xid_line_read_message(&line, from.text, from.len);
-	/* The text has the process as well. An unproven one decides nothing. */
-	if (owed.fits) {
-		from.text = owed.text;
-		from.len = strlen(owed.text);
-		xid_line_next(from.text, from.len, &offset, &line);
-	}
-	fault_events_add_fault(a->events, &line, &from, true);
+	/* The report has no text, and an unproven one decides nothing. */
+	if (!owed.fits)
+		snprintf(owed.text, sizeof(owed.text), "NVRM: Xid (PCI:%s): %u", r->device,
+			 r->code);
+	from.text = owed.text;
+	from.len = strlen(owed.text);
+	if (xid_line_next(from.text, from.len, &offset, &line))
+		fault_events_add_fault(a->events, &line, &from, true);
 }
 
 /* Decides about the oldest text that the driver has not reported. */

@@ -80,12 +80,11 @@ void fault_authority_gap(struct fault_authority *a, enum fault_authority_kind ki
 void fault_authority_message(struct fault_authority *a, const struct printk_event *event,
 			     enum printk_origin origin);
 
-/* An Xid that the driver reports by its tracepoint. */
+/* An Xid that the driver reports. */
 struct driver_report {
 	unsigned int code;
 	char device[PCI_ADDRESS_SIZE];
 	uint64_t time_ns;
-	char message[256];
 };
 void fault_authority_report(struct fault_authority *a, const struct driver_report *report);
 

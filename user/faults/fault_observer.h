@@ -89,13 +89,13 @@ struct trace_events {
 	struct kernel_events_bpf *bpf; /* NULL: the kernel refuses them, or has none */
 	struct bpf_link *links[KERNEL_EVENTS];
 	struct bpf_memory program_memory;
-	struct trace_instance *instance; /* NULL: none is needed, or there is none */
-	int error; /* errno: why there is none, at the last try */
+	uint64_t driver; /* a number of the driver's module; 0: none is needed, or there is none */
+	struct bpf_link *driver_link; /* NULL: its reports are not observed */
+	uint64_t dropped; /* events for which there was no room, at the last look */
 	bool driver_wanted;
 	bool modules_changed;
 	uint64_t consumed_ns; /* CLOCK_MONOTONIC: all that they had until then was read */
 	uint64_t look_ns; /* when to look at all next */
-	uint64_t memory; /* of the instance, at the last such look */
 };
 
 void trace_events_free(struct trace_events *t);

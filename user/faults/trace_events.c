@@ -3,12 +3,11 @@
  *
  * The kernel's own come with GPU failures: BPF programs read them (bpf/kernel_events.bpf.c). The driver calls nv_report_error()
  * for each Xid, after it has printed it: open modules fire a tracepoint there from release 575 on. A BPF program on a module's
- * tracepoint would prevent that the module is unloaded: only a trace instance can read it, and is made only where that event
- * decides about faults. It takes at least six pages of each CPU, 1.4 MB of each while it is made, and for its files up to 10 MB of
- * slab (Linux 6.1). */
+ * tracepoint would prevent that the module is unloaded, and a trace instance takes 1.4 MB for each CPU while it is made. A kprobe on
+ * that function does neither. It is set only where the driver's reports decide about faults, and ends with the module. */
 #include "faults/fault_observer.h"
 
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
@@ -112,95 +111,72 @@ static void on_process(struct trace_events *t, const struct traced_event *e)
 	add_signal(t, e, signal, text);
 }
 
+static void on_driver(struct trace_events *t, const struct traced_event *e)
+{
+	struct driver_report report = { .time_ns = e->time, .code = (unsigned int)e->status };
+	struct span name = span_of(e->name);
+	struct pci_address address;
+
+	if (pci_address_take(&name, &address)) {
+		pci_address_text(report.device, &address);
+		fault_authority_report(t->authority, &report);
+	} else { /* the kernel has no types of PCI devices */
+		fault_authority_gap(t->authority, AUTHORITY_DRIVER, monotonic_ns());
+	}
+}
+
 static int on_event(void *context, void *data, size_t size)
 {
-	static void (*const handlers[KERNEL_EVENTS])(struct trace_events * t,
-						     const struct traced_event *e) = {
+	static void (*const handlers[])(struct trace_events * t, const struct traced_event *e) = {
 		[EVENT_AER] = on_aer,
 		[EVENT_MCE] = on_mce,
 		[EVENT_OOM] = on_process,
 		[EVENT_HANG] = on_process,
 		[EVENT_MODULE_LOAD] = on_module,
 		[EVENT_MODULE_FREE] = on_module,
+		[EVENT_XID] = on_driver,
 	};
 	const struct traced_event *e = data;
 
-	if (size >= sizeof(*e) && e->event < KERNEL_EVENTS)
+	if (size >= sizeof(*e) && e->event < COUNT(handlers))
 		handlers[e->event](context, e);
 	return 0;
 }
 
 /* ---- the driver's ---- */
 
-/* "Xid (PCI:0000:c1:00.0): 79, GPU has fallen off the bus." */
-static bool on_driver(void *context, uint64_t time_ns, struct span text)
-{
-	struct trace_events *t = context;
-	struct driver_report report = { .time_ns = time_ns };
-	struct span device;
-	uint64_t code;
-
-	if (!span_take(&text, "Xid (PCI:"))
-		return false;
-	device = span_take_until(&text, ")");
-	if (!span_take(&text, "): ") || !span_take_number(&text, 10, UINT32_MAX, &code) ||
-	    !span_take(&text, ", "))
-		return false;
-	report.code = (unsigned int)code;
-	label_from_bytes(report.device, sizeof(report.device), device.at, span_left(device));
-	label_from_bytes(report.message, sizeof(report.message), text.at, span_left(text));
-	fault_authority_report(t->authority, &report);
-	return true;
-}
-
-/* Returns whether there is an instance then; otherwise it logs the reason, but not twice in turn. */
-static bool make_instance(struct trace_events *t)
-{
-	int err = 0;
-
-	t->instance = trace_instance_new("nvidia", DRIVER_EVENT);
-	if (t->instance) {
-		file_watch(t->epoll, t->instance->pipe);
-		t->memory = trace_instance_memory(t->instance);
-	} else {
-		err = errno;
-	}
-	if (err && err != t->error)
-		log_info(t->log, "cannot use trace events: %s; will try again every minute",
-			 err == ENOENT ?
-				 "tracefs is missing or not mounted at /sys/kernel/tracing" :
-			 err == ENODATA ? "lockdown hides the files of tracefs" :
-					  strerror(err));
-	t->error = err;
-	return t->instance;
-}
-
-/* Whether the driver has the event, or nobody can say. */
-static bool driver_may_report(void)
+/* A number of the driver's module, if it is there, has the tracepoint, and is wanted; otherwise 0. */
+static uint64_t find_driver(const struct trace_events *t)
 {
 	char tracefs[64];
+	struct stat module;
 
-	return tracefs_find("", tracefs, sizeof(tracefs)) != TRACEFS_MOUNTED ||
-	       tracefs_has_event(tracefs, "nvidia/" DRIVER_EVENT);
+	return t->bpf && t->driver_wanted && !stat("/sys/module/nvidia", &module) &&
+			       tracefs_find("", tracefs, sizeof(tracefs)) == TRACEFS_MOUNTED &&
+			       tracefs_has_event(tracefs, "nvidia/" DRIVER_EVENT) ?
+		       module.st_ino :
+		       0;
 }
 
-/* The kernel drops what was not read when it unloads the driver. */
+/* When the driver is loaded again its function is another one. */
 static void look_for_driver(struct trace_events *t)
 {
-	struct trace_instance *i = t->instance;
-	uint64_t since_ns = i ? i->since_ns : 0;
-	bool had = i && i->enabled;
+	uint64_t driver = find_driver(t);
 
 	t->modules_changed = false;
-	if (!i && !(t->driver_wanted && driver_may_report() && make_instance(t)))
+	if (driver == t->driver)
 		return;
-	i = t->instance;
-	trace_instance_update(i);
-	if (had && (!i->enabled || i->since_ns != since_ns))
+	t->driver = driver;
+	bpf_link__destroy(t->driver_link);
+	if (t->driver_link)
 		fault_authority_offer(t->authority, AUTHORITY_DRIVER, false, t->consumed_ns);
-	if (i->enabled && (!had || i->since_ns != since_ns)) {
+	bpf_error_log_clear();
+	t->driver_link = driver ? bpf_program__attach(t->bpf->progs.nv_report_error) : NULL;
+	if (t->driver_link) {
 		log_info(t->log, "the driver has the tracepoint " DRIVER_EVENT);
-		fault_authority_offer(t->authority, AUTHORITY_DRIVER, true, i->since_ns);
+		fault_authority_offer(t->authority, AUTHORITY_DRIVER, true, monotonic_ns());
+	} else if (driver) {
+		log_info(t->log, "cannot use the driver's reports: %s", bpf_reason(errno));
 	}
 }
 
@@ -244,7 +220,7 @@ bool trace_events_load(struct trace_events *t, bool quiet)
 
 void trace_events_free(struct trace_events *t)
 {
-	trace_instance_free(t->instance);
+	bpf_link__destroy(t->driver_link);
 	for (int i = 0; i < KERNEL_EVENTS; i++)
 		bpf_link__destroy(t->links[i]);
 	kernel_events_bpf__destroy(t->bpf);
@@ -252,15 +228,14 @@ void trace_events_free(struct trace_events *t)
 
 void trace_events_consume(struct trace_events *t)
 {
-	uint64_t missed = t->instance ? t->instance->missed : 0, begin_ns = monotonic_ns();
+	uint64_t dropped = t->dropped, begin_ns = monotonic_ns();
 
-	if (t->bpf)
+	if (t->bpf) {
 		bpf_ring_read(t->bpf->maps.kernel_events, on_event, t);
-	if (t->instance) {
-		trace_instance_consume(t->instance, on_driver, t);
-		if (t->instance->missed != missed)
-			fault_authority_gap(t->authority, AUTHORITY_DRIVER, monotonic_ns());
+		t->dropped = t->bpf->bss->kernel_events_dropped;
 	}
+	if (t->dropped != dropped)
+		fault_authority_gap(t->authority, AUTHORITY_DRIVER, monotonic_ns());
 	t->consumed_ns = begin_ns;
 	if (t->modules_changed)
 		look_for_driver(t);
@@ -271,30 +246,26 @@ void trace_events_poll(struct trace_events *t, bool driver_wanted)
 	bool due = monotonic_ns() >= t->look_ns;
 
 	t->driver_wanted = driver_wanted;
-	if (due || !t->links[EVENT_MODULE_LOAD] || !t->instance)
+	if (due || !t->links[EVENT_MODULE_LOAD] || !t->driver)
 		look_for_driver(t);
-	if (!due)
-		return;
-	if (t->instance)
-		t->memory = trace_instance_memory(t->instance);
-	t->look_ns = monotonic_ns() + LOOK_NS;
+	if (due)
+		t->look_ns = monotonic_ns() + LOOK_NS;
 }
 
 void trace_events_snapshot(const struct trace_events *t, struct self *s)
 {
-	snapshot_hook(s, "trace_events", t && (t->bpf || t->instance));
+	snapshot_hook(s, "trace_events", t && t->bpf);
 	if (!t)
 		return;
 	/* An event that the kernel does not have is not a failed hook. */
 	for (int i = 0; i < KERNEL_EVENTS; i++)
 		if (t->links[i] && i != EVENT_MODULE_LOAD && i != EVENT_MODULE_FREE)
 			snapshot_hook(s, tracepoints[i], true);
-	if (t->instance && t->instance->enabled)
+	if (t->driver_link) {
 		snapshot_hook(s, DRIVER_EVENT, true);
-	snapshot_drop(s, "trace_events",
-		      (t->bpf ? t->bpf->bss->kernel_events_dropped : 0) +
-			      (t->instance ? t->instance->missed : 0));
-	s->trace_bytes = t->memory;
+		s->trace_bytes = bpf_event_memory();
+	}
+	snapshot_drop(s, "trace_events", t->dropped);
 	s->map_bytes += t->program_memory.maps;
 	s->program_bytes += t->program_memory.programs;
 }

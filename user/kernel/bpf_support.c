@@ -137,6 +137,11 @@ void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m)
 		m->programs += memory_of(bpf_program__fd(program));
 }
 
+uint64_t bpf_event_memory(void)
+{
+	return (uint64_t)libbpf_num_possible_cpus() * 4 * 8192;
+}
+
 bool bpf_program_info(const struct bpf_program *program, struct bpf_prog_info *info)
 {
 	__u32 size = sizeof(*info);

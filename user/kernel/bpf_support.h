@@ -47,6 +47,10 @@ struct bpf_memory {
 
 void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m);
 
+/* What the kernel keeps for all trace events and kprobes that programs are attached to, whoever attached them: four buffers of 8 kB for
+ * each CPU that can be (of 2 kB before 5.12). */
+uint64_t bpf_event_memory(void);
+
 /* The kernel's information about a program. False, and zeros: it is not loaded. */
 bool bpf_program_info(const struct bpf_program *program, struct bpf_prog_info *info);
 

@@ -321,7 +321,7 @@ static void read_xid(struct xid_line *line, struct span s)
 		take_action(&s, line->recovery, sizeof(line->recovery));
 }
 
-void xid_line_read_message(struct xid_line *line, const char *message, size_t len)
+static void read_message(struct xid_line *line, const char *message, size_t len)
 {
 	struct span s;
 
@@ -385,7 +385,7 @@ static bool next_header(const char *text, size_t len, size_t *offset, struct xid
 	span_take_run(&s, " ");
 	if (out->kind == XID_LINE_XID)
 		take_process(&s, out);
-	xid_line_read_message(out, s.at, span_left(s));
+	read_message(out, s.at, span_left(s));
 	return true;
 }
 

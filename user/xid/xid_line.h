@@ -78,10 +78,6 @@ struct xid_line {
  * len. */
 bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line *out);
 
-/* Reads the message alone, which a tracepoint reports without "pid=" and "name=". Set line->kind and line->code before; fills
- * fatality, nvlink, place, caused_by, both recoveries and message, and turns more about the SXid before into XID_LINE_NONE. */
-void xid_line_read_message(struct xid_line *line, const char *message, size_t len);
-
 /* ---- xid_rating.c: severity and action of one event, by its text if that decides (xid_text.tsv), otherwise by the catalogs ---- */
 
 /* Both are label values; action is "" for an SXid. */

@@ -32,4 +32,3 @@ done
 agent_settle 2.5
 agent_write reload-after
 agent_stop
-test ! -e /sys/kernel/tracing/instances/xidscope

@@ -43,7 +43,7 @@ wait_for 60 driver_watched
 kill -STOP "${agent:?}"
 driver 'count 3000 xid 0000:c1:00.0 31 MMU Fault'$'\t''NVRM: Xid (PCI:0000:c1:00): 31, pid=7, name=job, MMU Fault'
 bpftool -j map dump name printk_b.bss >printk.json || true # there is none where the hook is detached
-cat /sys/kernel/tracing/instances/xidscope/per_cpu/cpu*/stats >trace.stats || true # none where the hook is the authority
+bpftool -j map dump name kernel_e.bss >trace_events.json
 kill -CONT "$agent"
 agent_settle 3
 agent_write full

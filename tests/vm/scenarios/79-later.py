@@ -16,8 +16,6 @@ def tracefs_is_used_once_the_driver_is_loaded(folder):
     need(loaded.get("hook_attached", hook="nvidia_dev_xid") != knows_callers(folder), "not attached, or not needed")
     need(authority(loaded) == ("hook" if knows_callers(folder) else "driver"), authority(loaded))
     need(faults_of(folder, "0000:a1:00.0", "loaded") == {79: 1}, "not counted once")
-    log = (folder / "loaded.log").read_text()
-    need(log.count("cannot use trace events") != knows_callers(folder), "not said once")
 
 
 @judgement
@@ -35,8 +33,7 @@ def what_is_missing_is_tried_again_each_minute(folder):
                  faults_of(folder, "0000:a2:00.0", name))
     log = (folder / "agent.log").read_text()
     # Without /dev/kmsg the hook cannot ask who prints.
-    need(log.count("cannot use trace events") == 1 and log.count("cannot read /dev/kmsg") == 1,
-         "not said once")
+    need(log.count("cannot read /dev/kmsg") == 1, "not said once")
     return f"after {seconds} s"
 
 
@@ -50,9 +47,9 @@ def a_number_that_is_used_again_names_no_pod(folder):
 
 
 @judgement
-def agents_that_start_together_each_have_an_instance(folder):
+def agents_that_start_together_each_have_the_reports(folder):
     if knows_callers(folder):
-        return "none needs one"
+        return "none needs them"
     files = sorted(folder.glob("together*.prom"))
     without = [f.name for f in files if authority(Metrics(f)) != "driver"]
     need(len(files) == 8 and not without, without, (folder / "together.log").read_text())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # What is missing when the agent starts is attached later: tracefs once it is mounted, if the driver's tracepoint is needed,
-# and /dev/kmsg once it can be opened, at once when the driver is loaded. It is logged once. A number of a process that another has got since names no pod. Agents
-# that start together do not remove each other's trace instances.
+# and /dev/kmsg once it can be opened, at once when the driver is loaded. It is logged once. A number of a process that another has
+# got since names no pod. Several agents all have the driver's reports.
 need_drivers
 hide_tracefs() { # also where debugfs would mount it
 	umount -l /sys/kernel/tracing
@@ -18,7 +18,7 @@ agent_start --hooks gpu --events events.json
 cp x.prom begin.prom
 show_tracefs
 driver_load tracepoint
-patience=1 wait_for 40 driver_watched # less than a minute: at once, but the instance takes a slow machine seconds
+patience=1 wait_for 40 driver_watched # less than a minute: at once
 xid a1
 agent_settle 3
 agent_write loaded

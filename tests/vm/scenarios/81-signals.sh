@@ -16,6 +16,5 @@ agent_stop
 grep -q '^# TYPE xidscope_events_dropped_total counter' prometheus.txt
 [[ $(<prometheus.txt) != *'# EOF'* ]] # that is OpenMetrics
 /job/xidscope trace --interval 0.2 2>>stderr.txt | head -n 1 || true
-[[ ! -e /sys/kernel/tracing/instances/xidscope ]]
 sleep 1
 [[ $(bpftool -j prog | grep -c rpc_task_sleep) == 0 ]]

@@ -14,15 +14,12 @@ fault() {
 	code=$((code + 1))
 	echo "<3>NVRM: Xid (PCI:0000:c1:00): $code, pid=1, name=hung, a fault" >/dev/kmsg
 }
-# Without tracefs: the kernel needs a second to remove a trace instance in an emulated guest, more than is measured here.
-hide='mount -t tmpfs none /sys/kernel/tracing && mount -t tmpfs none /sys/kernel/debug'
 begin() { # begin FOLDER-OF-METRICS OF-STATE OF-EVENTS [OPTION...]
 	local -a files=(--output "$1/x.prom" --state "$2/state" --events "$3/events.json")
 	metrics=$1/x.prom events=$3/events.json
 	shift 3
 	: >agent.log
-	unshare -m sh -c "$hide"' && exec "$@"' sh /job/xidscope run "${files[@]}" --interval 1 --hooks gpu --accept-user-kmsg \
-		--keep "$@" 2>agent.log &
+	/job/xidscope run "${files[@]}" --interval 1 --hooks gpu --accept-user-kmsg --keep "$@" 2>agent.log &
 	agent=$!
 }
 started() { wait_for 60 grep -q 'started in' agent.log; }

@@ -193,6 +193,7 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 			snapshot_hook(&s->self, table[i].name, bpf_hook_attached(&t->hooks, i));
 	snapshot_drop(&s->self, "rpc_recursion",
 		      t->bpf->bss->rpc_lost + rpc_hooks_add(s, &t->hooks, except));
+	s->self.trace_bytes = bpf_event_memory();
 	s->calls.unknown |= rpc_facts(FACTS_NO_EVENT);
 	err = tracepoint_maps_read(&t->maps, s, clients);
 	if (!err)
