@@ -11,32 +11,30 @@ __u64 kernel_events_dropped = 0;
 
 BPF_RINGBUF(kernel_events, KERNEL_EVENTS_RING_BYTES);
 
-static __always_inline int send_event(struct traced_event *e)
+/* @name: its text in the kernel, or NULL. */
+static __always_inline int send_event(struct traced_event *e, const void *name)
 {
+	bpf_probe_read_kernel_str(e->name, sizeof(e->name), name);
 	e->time = bpf_ktime_get_ns();
 	if (bpf_ringbuf_output(&kernel_events, e, sizeof(*e), 0))
 		__sync_fetch_and_add(&kernel_events_dropped, 1);
 	return 0;
 }
 
-static __always_inline int send_module(__u32 event, const struct module *module)
-{
-	struct traced_event e = { .event = event };
-
-	BPF_CORE_READ_STR_INTO(&e.name, module, name);
-	return send_event(&e);
-}
-
 SEC("raw_tp/module_load")
 int module_load(__u64 *ctx)
 {
-	return send_module(EVENT_MODULE_LOAD, (const void *)ctx[0]);
+	struct traced_event e = { .event = EVENT_MODULE_LOAD };
+
+	return send_event(&e, ((const struct module *)ctx[0])->name);
 }
 
 SEC("raw_tp/module_free")
 int module_free(__u64 *ctx)
 {
-	return send_module(EVENT_MODULE_FREE, (const void *)ctx[0]);
+	struct traced_event e = { .event = EVENT_MODULE_FREE };
+
+	return send_event(&e, ((const struct module *)ctx[0])->name);
 }
 
 /* Arguments: the device's name, status, severity. */
@@ -47,8 +45,7 @@ int aer_event(__u64 *ctx)
 				  .status = (__u32)ctx[1],
 				  .severity = (__u8)ctx[2] };
 
-	bpf_probe_read_kernel_str(e.name, sizeof(e.name), (const void *)ctx[0]);
-	return send_event(&e);
+	return send_event(&e, (const void *)ctx[0]);
 }
 
 SEC("raw_tp/mce_record")
@@ -63,24 +60,30 @@ int mce_record(__u64 *ctx)
 	e.address = BPF_CORE_READ(mce, addr);
 	e.cpu = BPF_CORE_READ(mce, extcpu);
 	e.bank = BPF_CORE_READ(mce, bank);
-	return send_event(&e);
+	return send_event(&e, NULL);
 }
 
-static __always_inline void set_task(struct traced_event *e, const struct task_struct *task)
+static __always_inline int send_task(__u32 event, const struct task_struct *task)
 {
-	e->pid = BPF_CORE_READ(task, pid);
-	BPF_CORE_READ_STR_INTO(&e->name, task, comm);
+	struct traced_event e = { .event = event, .pid = BPF_CORE_READ(task, pid) };
+
+	return send_event(&e, task->comm);
 }
 
 SEC("raw_tp/mark_victim")
 int mark_victim(__u64 *ctx)
 {
-	const struct trace_event_raw_mark_victim *as_traced = NULL;
 	struct traced_event e = { .event = EVENT_OOM, .pid = (__u32)ctx[0] };
 
-	if (bpf_core_field_exists(as_traced->total_vm))
-		set_task(&e, (const void *)ctx[0]);
-	return send_event(&e);
+	return bpf_core_field_exists(((struct trace_event_raw_mark_victim *)NULL)->total_vm) ?
+		       send_task(EVENT_OOM, (const void *)ctx[0]) :
+		       send_event(&e, NULL);
+}
+
+SEC("raw_tp/sched_process_hang")
+int sched_process_hang(__u64 *ctx)
+{
+	return send_task(EVENT_HANG, (const void *)ctx[0]);
 }
 
 /* Of the driver: the GPU's struct pci_dev, the Xid, and the text with its arguments. */
@@ -90,16 +93,7 @@ int nv_report_error(const __u64 *registers)
 	const struct pci_dev *gpu = (const void *)registers[REGISTER_1];
 	struct traced_event e = { .event = EVENT_XID, .status = (__u32)registers[REGISTER_2] };
 
-	if (bpf_core_field_exists(gpu->dev.kobj.name))
-		BPF_CORE_READ_STR_INTO(&e.name, gpu, dev.kobj.name);
-	return send_event(&e);
-}
-
-SEC("raw_tp/sched_process_hang")
-int sched_process_hang(__u64 *ctx)
-{
-	struct traced_event e = { .event = EVENT_HANG };
-
-	set_task(&e, (const void *)ctx[0]);
-	return send_event(&e);
+	return send_event(&e, bpf_core_field_exists(gpu->dev.kobj.name) ?
+				      BPF_CORE_READ(gpu, dev.kobj.name) :
+				      NULL);
 }

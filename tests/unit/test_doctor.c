@@ -278,6 +278,12 @@ TEST(who_prints_a_message)
 	report("5.10.0-test", false);
 	expect_levels("ok authority");
 	assert_has(text, "driver: Xids count by its tracepoint, others by the form");
+	assert_int_equal(rename("sys/kernel/btf/vmlinux", "vmlinux"), 0);
+	report("5.10.0-test", false);
+	expect_levels("note authority");
+	assert_has(text, "no program can be attached where the driver reports");
+	assert_int_equal(rename("vmlinux", "sys/kernel/btf/vmlinux"), 0);
+	report("5.10.0-test", false);
 	unlink("dev/kmsg");
 	report("5.10.0-test", false);
 	assert_has(text, "driver: Xids count by its tracepoint, others are not observed");

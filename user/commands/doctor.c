@@ -164,6 +164,15 @@ static void describe_driver(struct diagnosis *d)
 		 f->driver_version);
 }
 
+/* Why no program can be attached to a function of the driver; NULL: it can. */
+static const char *probe_obstacle(const struct rpc_offer *f)
+{
+	return f->refused     ? "see permission" :
+	       !f->kernel_btf ? "see kernel_types" :
+	       f->perf_error  ? "see perf_events" :
+				NULL;
+}
+
 #define BY_LOG "log: faults count by the form of the kernel log's records"
 
 /* Of both subjects, without those about the source. LOCALIO (6.12): without RPC, the client reads and writes files of a server on this
@@ -272,6 +281,8 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 	add_source_checks(&d);
 	describe_mounts(&d);
 	fault_offer_read(&d.faults, root, every_message);
+	if (probe_obstacle(&d.offer) && d.faults.authority == AUTHORITY_DRIVER)
+		d.faults.authority = AUTHORITY_LOG;
 	describe_driver(&d);
 	add_checks(&d);
 	ARRAY_EACH(s, d.subjects, COUNT(d.subjects))

@@ -61,9 +61,9 @@ static uint64_t capabilities_for_hooks(const struct observer *o, uint64_t have)
 	/* The files of tracefs belong to root. */
 	if (programs && geteuid())
 		keep |= CAPABILITY(CAP_DAC_OVERRIDE);
-	/* Tracepoints of sunrpc, if it is a module that is loaded later (everybody may read its BTF); events, where
+	/* Tracepoints of sunrpc, if it is a module that is loaded later (everybody may read its BTF); events and kprobes, where
 	 * kernel.perf_event_paranoid is above 2, as on Debian; and all of @load, where nobody gave those. */
-	if (programs && ((o->rpc && (!built_in || paranoid > 2)) || (have & load) != load))
+	if (programs && ((o->rpc && !built_in) || paranoid > 2 || (have & load) != load))
 		keep |= CAPABILITY(CAP_SYS_ADMIN);
 	return keep;
 }

@@ -17,7 +17,7 @@
  *   finished 1000, started 1001   a call came meanwhile: again
  *   finished 1001, started 1001   copy: 1,001 calls
  *
- * Each series has a copy for each shard, at most eight: with more CPUs than that, several share one. Fewer programs are
+ * Each series has a copy for each shard, at most four: with more CPUs than that, several share one. Fewer programs are
  * then at work on one copy, and CPUs seldom wait for each other's cache lines.
  *
  * Most calls do not wait. Their zeros would cost five more additions for each call, therefore the programs record waits that were
