@@ -6,19 +6,6 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* The registers of a probe (arch/x86/include/uapi/asm/ptrace.h, arch/arm64/include/uapi/asm/ptrace.h): a fixed form. */
-#if defined(__TARGET_ARCH_x86)
-struct pt_regs {
-	__u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si;
-};
-#define ARGUMENT_2(from) ((from)->si)
-#elif defined(__TARGET_ARCH_arm64)
-struct pt_regs {
-	__u64 regs[31];
-};
-#define ARGUMENT_2(from) ((from)->regs[1])
-#endif
-
 /* Set before loading: who reads, and the pid namespace in which that is its number. Any user may read mountstats. */
 const volatile __u64 namespace_device = 0, namespace_inode = 0;
 const volatile __u32 reader = 0;
@@ -30,7 +17,7 @@ struct bpf_pidns_info {
 BPF_QUEUE(clients, MOUNT_CLIENTS_MAX);
 
 SEC("kprobe/rpc_clnt_show_stats")
-int show_stats(struct pt_regs *ctx)
+int show_stats(const __u64 *registers)
 {
 	struct bpf_pidns_info self = {};
 	__u32 client = -1;
@@ -39,7 +26,7 @@ int show_stats(struct pt_regs *ctx)
 	    self.tgid != reader)
 		return 0;
 	bpf_probe_read_kernel(&client, sizeof(client),
-			      (void *)(ARGUMENT_2(ctx) + RPC_CLNT_NUMBER_AT));
+			      (void *)(registers[REGISTER_2] + RPC_CLNT_NUMBER_AT));
 	bpf_map_push_elem(&clients, &client, BPF_ANY);
 	return 0;
 }

@@ -20,7 +20,9 @@ typedef _Bool bool;
 typedef __s64 ktime_t;
 
 #define NULL ((void *)0)
-/* The places of a function's first two arguments in struct pt_regs. */
+
+/* The places of a function's first two arguments in struct pt_regs (arch/x86/include/uapi/asm/ptrace.h,
+ * arch/arm64/include/uapi/asm/ptrace.h): a fixed form. */
 #ifdef __TARGET_ARCH_x86
 enum { REGISTER_1 = 14, REGISTER_2 = 13 };
 #else
