@@ -125,6 +125,17 @@ static uint64_t memory_of(int fd)
 	return file_number(PATHF("/proc/self/fdinfo/%d", fd), "memlock:", 10);
 }
 
+/* Of a program with functions the kernel accounts a part: each of them, the program too, also has at least a page. */
+static uint64_t program_memory(const struct bpf_program *program)
+{
+	struct bpf_prog_info info;
+
+	bpf_program_info(program, &info);
+	return memory_of(bpf_program__fd(program)) + info.jited_prog_len +
+	       (info.nr_jited_ksyms > 1 ? info.nr_jited_ksyms : 0) *
+		       (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m)
 {
 	struct bpf_program *program;
@@ -134,7 +145,7 @@ void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m)
 	bpf_object__for_each_map(map, object)
 		m->maps += memory_of(bpf_map__fd(map));
 	bpf_object__for_each_program(program, object)
-		m->programs += memory_of(bpf_program__fd(program));
+		m->programs += program_memory(program);
 }
 
 uint64_t bpf_event_memory(void)

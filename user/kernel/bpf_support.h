@@ -39,7 +39,7 @@ void bpf_report_verified(const struct bpf_object *object);
 /* What to do about error number @error of a bpf() call, for a person. */
 const char *bpf_advice(int error);
 
-/* Kernel memory of a loaded object in bytes, as the kernel accounts it. It does not change. */
+/* Kernel memory of a loaded object in bytes. It does not change. */
 struct bpf_memory {
 	uint64_t maps;
 	uint64_t programs;
