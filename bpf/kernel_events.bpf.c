@@ -63,11 +63,10 @@ int mce_record(__u64 *ctx)
 	return send_event(&e, NULL);
 }
 
-static __always_inline int send_task(__u32 event, const struct task_struct *task)
+static __always_inline int send_task(struct traced_event *e, const struct task_struct *task)
 {
-	struct traced_event e = { .event = event, .pid = BPF_CORE_READ(task, pid) };
-
-	return send_event(&e, task->comm);
+	e->pid = BPF_CORE_READ(task, pid);
+	return send_event(e, task->comm);
 }
 
 SEC("raw_tp/mark_victim")
@@ -76,14 +75,16 @@ int mark_victim(__u64 *ctx)
 	struct traced_event e = { .event = EVENT_OOM, .pid = (__u32)ctx[0] };
 
 	return bpf_core_field_exists(((struct trace_event_raw_mark_victim *)NULL)->total_vm) ?
-		       send_task(EVENT_OOM, (const void *)ctx[0]) :
+		       send_task(&e, (const void *)ctx[0]) :
 		       send_event(&e, NULL);
 }
 
 SEC("raw_tp/sched_process_hang")
 int sched_process_hang(__u64 *ctx)
 {
-	return send_task(EVENT_HANG, (const void *)ctx[0]);
+	struct traced_event e = { .event = EVENT_HANG };
+
+	return send_task(&e, (const void *)ctx[0]);
 }
 
 /* Of the driver: the GPU's struct pci_dev, the Xid, and the text with its arguments. */
