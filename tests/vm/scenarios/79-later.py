@@ -44,13 +44,3 @@ def a_number_that_is_used_again_names_no_pod(folder):
          "no process got that number again")
     need("cgroup" not in seen["0000:a4:00.0"], seen["0000:a4:00.0"])
     need(seen["0000:a5:00.0"].get("cgroup") == "/before", seen["0000:a5:00.0"])
-
-
-@judgement
-def agents_that_start_together_each_have_the_reports(folder):
-    if knows_callers(folder):
-        return "none needs them"
-    files = sorted(folder.glob("together*.prom"))
-    without = [f.name for f in files if authority(Metrics(f)) != "driver"]
-    need(len(files) == 8 and not without, without, (folder / "together.log").read_text())
-    return None

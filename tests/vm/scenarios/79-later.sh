@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # What is missing when the agent starts is attached later: tracefs once it is mounted, if the driver's tracepoint is needed,
 # and /dev/kmsg once it can be opened, at once when the driver is loaded. It is logged once. A number of a process that another has
-# got since names no pod. Several agents all have the driver's reports.
+# got since names no pod.
 need_drivers
 hide_tracefs() { # also where debugfs would mount it
 	umount -l /sys/kernel/tracing
@@ -83,16 +83,3 @@ kill "$second" "$third"
 wait "$second" "$third" || true
 fill_log
 agent_stop
-
-# Where callers are unknown, each agent needs the driver's tracepoint.
-if ! grep -q 'fault_authority{authority="hook"} 1' loaded.prom; then
-	starting=()
-	for i in {1..8}; do
-		/job/xidscope run --hooks gpu --output "$PWD/together$i.prom" --health none --interval 1 --keep --events none >>together.log 2>&1 &
-		starting+=($!)
-	done
-	all_watch() { (($(grep -l 'fault_authority{authority="driver"} 1' together*.prom | wc -l) == 8)); }
-	patience=1 wait_for 40 all_watch # less than a minute: then each would try again
-	kill "${starting[@]}"
-	wait "${starting[@]}"
-fi
