@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What the agent takes, also of the kernel, from the start on: with one server, then with eight others of 16 transports each and 33 owners.
-# shellcheck disable=SC2154 # agent is agent-lib.sh's
+# What the agent takes, also of the kernel, from the start on: with one server, then with eight others of 16 transports each and 33
+# owners.
+# shellcheck disable=SC2016,SC2034,SC2154 # agent and agent_under are agent-lib.sh's
 
 # measure NAME: kilobytes of all of the agent's processes to NAME.kb: each page once, and the most that one has ever had.
 measure() {
@@ -17,7 +18,7 @@ group=/sys/fs/cgroup/memory-of-agent
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 mkdir $group
 defer rmdir $group
-agent_under=(sh -c 'echo $$ >'$group'/cgroup.procs; exec "$@"' -)
+agent_under=(sh -c 'echo $$ >"$0"/cgroup.procs; exec "$@"' "$group")
 nfs_server_start
 prepare_file /export
 agent_start --detail node

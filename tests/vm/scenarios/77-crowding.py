@@ -61,7 +61,8 @@ def what_the_buffers_lose_is_counted(folder):
     counted = storm.get("gpu_xid_errors_total", xid="31")
     missing = storm.get("kernel_log_lost_records_total")
     need(counted <= 3000 <= counted + missing, counted, "counted,", missing, "lost of 3000")
-    for reason, variable, by_hook in ("printk", "printk_dropped", True), ("trace_events", "kernel_events_dropped", False):
+    for reason, variable, by_hook in (("printk", "printk_dropped", True),
+                                      ("trace_events", "kernel_events_dropped", False)):
         lost = re.search(f'"{variable}": *(\\d+)', (folder / f"{reason}.json").read_text())
         lost = int(lost[1]) if lost else 0
         need(full.get("events_dropped_total", reason=reason) == lost, reason, "not", lost)
