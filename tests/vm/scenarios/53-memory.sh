@@ -12,7 +12,7 @@ measure() {
 		cat "/proc/$pid/smaps" >"$1-$pid.smaps"
 		awk '/^(Pss|VmHWM):/ { print $1, $2 }' "/proc/$pid/smaps_rollup" "/proc/$pid/status"
 	done >"$1.kb"
-	cat "$group"/memory.{current,peak} >"$1.group"
+	awk '$1 == "kernel" || NF == 1 { print $NF }' "$group"/memory.{peak,stat} >"$1.group"
 }
 group=/sys/fs/cgroup/memory-of-agent
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control
