@@ -4,7 +4,8 @@
  * The kernel's own come with GPU failures: BPF programs read them (bpf/kernel_events.bpf.c). The driver calls nv_report_error()
  * for each Xid, after it has printed it: open modules fire a tracepoint there from release 575 on. A BPF program on a module's
  * tracepoint would prevent that the module is unloaded, and a trace instance takes 1.4 MB for each CPU while it is made. A kprobe on
- * that function does neither. It is set only where the driver's reports decide about faults, and ends with the module. */
+ * that function does neither. It is set only where the driver's reports decide about faults, and ends with the module. The kernel
+ * skips it if it interrupts a program of a kprobe or an event, or an update of a map: then the text is unverified. */
 #include "faults/fault_observer.h"
 
 #include <sys/stat.h>
@@ -167,9 +168,9 @@ static void look_for_driver(struct trace_events *t)
 	if (driver == t->driver)
 		return;
 	t->driver = driver;
-	bpf_link__destroy(t->driver_link);
 	if (t->driver_link)
 		fault_authority_offer(t->authority, AUTHORITY_DRIVER, false, t->consumed_ns);
+	bpf_link__destroy(t->driver_link);
 	bpf_error_log_clear();
 	t->driver_link = driver ? bpf_program__attach(t->bpf->progs.nv_report_error) : NULL;
 	if (t->driver_link) {
