@@ -30,16 +30,16 @@ TEST(a_path_is_that_on_the_server)
 	assert_string_equal(PATH("file\0[fd00::1]:/", true, false), "/file");
 	assert_string_equal(PATH("file\0[fd00::1]:/", true, true), "/");
 	assert_string_equal(PATH("nas:/x", true, false), "/x");
-	assert_string_equal(PATH("file\0dir", false, false), "/.../dir/file");
-	assert_string_equal(PATH("file\0dir", false, true), "/.../dir");
+	assert_string_equal(PATH("file\0dir", false, false), ".../dir/file");
+	assert_string_equal(PATH("file\0dir", false, true), ".../dir");
 	assert_string_equal(PATH("file", false, true), "");
 	assert_string_equal(PATH("", false, false), "");
 	assert_string_equal(PATH(twelve, true, false), "/a/b/c/d/e/f/g/h/i/j/k/l");
 	/* Freed memory in the place of a root's path, and one that is cut. */
-	assert_string_equal(PATH("file\0x", true, false), "/.../file");
+	assert_string_equal(PATH("file\0x", true, false), ".../file");
 	assert_string_equal(
 		PATH("file\0nas:/" N32 N32 N32 "0123456789abcdef0123456789", true, false),
-		"/.../file");
+		".../file");
 	/* Names are cut at 127 bytes. */
 	assert_string_equal(PATH(N127 "\0nas:/x", true, false), "/x/" N127 "...");
 }
@@ -60,7 +60,10 @@ TEST(a_file_is_below_the_mount_that_its_calls_have_only_if_it_is_there)
 		{ "/x/file", "/x/p", "/data", "", "/x/file" },
 		{ "/x/pp/file", "/x/p", "/data", "", "/x/pp/file" },
 		{ "/x/pv-a/file", "/x", "", "", "/x/pv-a/file" },
-		{ "/.../file", "/x", "/data", "/data", "/.../file" },
+		{ ".../file", "/x", "/data", "/data", ".../file" },
+		/* A directory of that name. */
+		{ "/.../file", "/", "/data", "/data", "/.../file" },
+		{ "/.../file", "/x", "/data", "", "/.../file" },
 		{ "", "/x", "/data", "/data", "" },
 	};
 

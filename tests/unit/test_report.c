@@ -161,6 +161,9 @@ TEST(files_show_whose_they_were_and_the_rest)
 		"\nDirectories\n",
 		"\nREAD              700       3.5  2.80 s 12 files, train 42, slurm:4711\n"
 		"    /data, no name\nothers            310 ");
+	strcpy(now.calls.files[1].path, ".../b");
+	session();
+	assert_has_all(text, "\n    /data:.../b\n");
 	filter = (struct session_filter){ .mount = "/other" };
 	session();
 	assert_lacks(text, "Directories");

@@ -76,7 +76,7 @@ void file_calls_path(char *path, const struct rpc_file *f, bool directory)
 		root = strstr(names[count], ":/");
 	if (!root && count <= directory)
 		return;
-	to = stpcpy(to, root ? root + 1 : "/...");
+	to = stpcpy(to, root ? root + 1 : "...");
 	while (to > bytes && to[-1] == '/')
 		to--;
 	while (count > directory) {
@@ -95,7 +95,7 @@ void file_calls_place(const char *export, const char *mountpoint, char *mount, c
 {
 	const char *below = mount_leads_to(path, export);
 
-	if (*path && strncmp(path, "/.../", 5) != 0) {
+	if (*path == '/') {
 		if (!*mountpoint || !below)
 			return;
 		memmove(path, below, strlen(below) + 1);

@@ -48,7 +48,7 @@ void file_calls_ops(volatile struct rpc_file_op *ops);
 void file_calls_types(const struct btf *types, volatile struct rpc_file_op *ops,
 		      volatile __s64 *inode);
 
-/* Writes the path on the server, "/.../a" of one that has more levels, "" if it is not known. @path has FILE_PATH_SIZE bytes;
+/* Writes the path on the server, ".../a" of one that has more levels, "" if it is not known. @path has FILE_PATH_SIZE bytes;
  * @directory: of the directory that contains the file. */
 void file_calls_path(char *path, const struct rpc_file *f, bool directory);
 

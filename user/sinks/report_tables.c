@@ -301,6 +301,12 @@ void report_episodes(FILE *out, const struct session *t)
 	}
 }
 
+/* A path whose begin is not known stands apart from its mount. */
+static const char *before_path(const char *mount, const char *path)
+{
+	return *path && (!*mount || *path != '/') ? ":" : "";
+}
+
 void report_slow_calls(FILE *out, const struct session *t)
 {
 	size_t count = t->slow_count < SESSION_SLOW_SHOWN ? t->slow_count : SESSION_SLOW_SHOWN;
@@ -309,15 +315,15 @@ void report_slow_calls(FILE *out, const struct session *t)
 		fprintf(out, "\nSlowest calls: %zu of %" PRIu64 "\n%-8s %7s %-12s %-24s %s\n",
 			count, t->slow_calls, "end", "took", "op", "process", "most time in, %");
 	ARRAY_EACH(c, t->slow, count) {
-		const char *between = *c->mount ? ", " : *c->file ? ":" : "";
 		char process[SLOW_COMM_LEN + 16];
 
 		snprintf(process, sizeof(process), "%s %" PRIu32, *c->comm ? c->comm : "(ended)",
 			 c->pid);
 		safe_line(out, "%s %7s %-12s %-24s %s", CLOCK_TIME(c->time), DURATION(c->total_ns),
 			  c->op, process, PHASES(c->phase_ns, c->total_ns));
-		safe_line(out, "         %s%s%s%s%s%s", c->server, between, c->mount, c->file,
-			  *c->owner ? ", " : "", c->owner);
+		safe_line(out, "         %s%s%s%s%s%s%s", c->server, *c->mount ? ", " : "",
+			  c->mount, before_path(c->mount, c->file), c->file, *c->owner ? ", " : "",
+			  c->owner);
 	}
 }
 
@@ -340,7 +346,7 @@ static void write_file(FILE *out, const struct file_calls *f)
 		 *f->comm ? f->comm : "(ended)", f->pid, *f->owner ? ", " : "", f->owner);
 	write_file_sums(out, f->op, f, whose);
 	safe_line(out, "    %s%s%s", *f->mount ? f->mount : f->server,
-		  *f->mount || !*f->path ? "" : ":", *f->path ? f->path : ", no name");
+		  before_path(f->mount, f->path), *f->path ? f->path : ", no name");
 }
 
 void report_files(FILE *out, const struct session *t)

@@ -183,7 +183,7 @@ ENTRY_END
 ENTRY(file_calls)
 	FIELD(file_calls, DETAIL, char[LABEL_SIZE], server)
 	FIELD(file_calls, DETAIL, char[LABEL_SIZE], mount) /* mount point; "": not known */
-	/* As the first call found it: below the mount, else on the server; "/.../a" if it has more levels; "": not known. */
+	/* As the first call found it: below the mount, else on the server; ".../a" if it has more levels; "": not known. */
 	FIELD(file_calls, DETAIL, char[FILE_PATH_SIZE], path)
 	FIELD(file_calls, DETAIL, char[RPC_OP_LEN], op)
 	FIELD(file_calls, DETAIL, bool, directory)
