@@ -118,17 +118,22 @@ static __always_inline __u32 file_op(const struct rpc_procinfo *proc)
 	return op;
 }
 
-/* The address of the file handle in the arguments of a call, or of an op on data the inode's; 0: unknown. */
-static __always_inline __u64 pointer_of(const struct rpc_task *task, __u32 op, __u32 version)
+/* The address of the file handle in the arguments of a call, or of an op on data in the inode; 0: unknown. */
+static __always_inline __u64 handle_of(const struct rpc_task *task, __u32 op, __u32 version)
 {
-	__u64 argument = (__u64)BPF_CORE_READ(task, tk_msg.rpc_argp), handle = 0;
-	__s32 at = rpc_file_ops[op & (RPC_FILE_OPS - 1)].handle[version & 1 ? 0 : 1];
+	const volatile struct rpc_file_op *o = &rpc_file_ops[op & (RPC_FILE_OPS - 1)];
+	__u64 argument = (__u64)BPF_CORE_READ(task, tk_msg.rpc_argp), pointer = 0;
+	__u64 call = (__u64)BPF_CORE_READ(task, tk_calldata);
+	__s32 at = o->handle[version & 1 ? 0 : 1];
+	/* The COMMIT of a server's copy has the arguments alone. */
+	bool in_call = o->args && argument - call == o->args;
 
 	if (at == RPC_FILE_ARGUMENT)
 		return argument;
 	if (at)
-		bpf_probe_read_kernel(&handle, sizeof(handle), (void *)(argument + at - 1));
-	return handle;
+		bpf_probe_read_kernel(&pointer, sizeof(pointer),
+				      (void *)(in_call ? call + o->inode : argument + at - 1));
+	return pointer - (in_call ? rpc_nfs_inode : 0);
 }
 
 /* The key of the file or directory of a call, and its name: NULL if that is unknown. Returns false if its op does not count. */
@@ -145,13 +150,11 @@ static __noinline bool file_of(const struct rpc_task *task, struct rpc_file_key 
 	if (!key || !name || op >= RPC_FILE_OPS)
 		return false;
 	directory = rpc_file_ops[op & (RPC_FILE_OPS - 1)].of_directory;
-	handle = pointer_of(task, op, BPF_CORE_READ(task, tk_client, cl_vers)) -
-		 (directory ? 0 : rpc_nfs_inode);
+	handle = handle_of(task, op, BPF_CORE_READ(task, tk_client, cl_vers));
 	inode = inode_of_handle(handle);
 	dentry = dentry_of(inode);
 	if (directory ? !dentry : !inode) {
-		/* The inode is being evicted, or a server's copy is committed: that has the arguments alone. */
-		handle = 0;
+		handle = 0; /* the inode is being evicted */
 	} else if (directory && (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFDIR) {
 		dentry = BPF_CORE_READ(dentry, d_parent);
 		handle = (__u64)BPF_CORE_READ(dentry, d_inode) - rpc_nfs_inode;
@@ -167,7 +170,6 @@ static __noinline bool file_of(const struct rpc_task *task, struct rpc_file_key 
 static __always_inline struct rpc_file *file_make(const struct rpc_file_key *key, __u32 pid,
 						  __u32 share, const struct dentry *dentry)
 {
-	const struct task_struct *process;
 	const struct rpc_share_info *info;
 	const struct rpc_owner *owner;
 	struct rpc_file *f;
@@ -181,9 +183,7 @@ static __always_inline struct rpc_file *file_make(const struct rpc_file_key *key
 	f->owner = info->owner;
 	owner = bpf_map_lookup_elem(&owners, &info->owner);
 	f->group = owner ? owner->key.id : 0;
-	process = process_of(pid);
-	if (process)
-		bpf_probe_read_kernel_str(f->comm, sizeof(f->comm), BPF_CORE_READ(process, comm));
+	bpf_probe_read_kernel_str(f->comm, sizeof(f->comm), BPF_CORE_READ(process_of(pid), comm));
 	names_copy(f, dentry);
 	if (dentry && !rpc_file_ops[key->op & (RPC_FILE_OPS - 1)].of_directory)
 		f->directory = handle_hash((__u64)BPF_CORE_READ(dentry, d_parent, d_inode) -

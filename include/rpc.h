@@ -394,9 +394,11 @@ struct rpc_probe {
 /* An op whose calls are counted. */
 struct rpc_file_op {
 	__u64 name; /* the first bytes of p_name, of 7 at most */
-	/* NFSv3 and NFSv4: bytes from rpc_argp to the pointer to the file handle, of an op on data to the inode, + 1; 0: unknown;
-	 * RPC_FILE_ARGUMENT: rpc_argp points to the handle itself. */
+	/* NFSv3 and NFSv4: bytes from rpc_argp to the pointer to the file handle, + 1; 0: unknown; RPC_FILE_ARGUMENT: rpc_argp points to
+	 * the handle itself. */
 	__s32 handle[2];
+	__u32 args,
+		inode; /* of an op on data: bytes from tk_calldata to the arguments and the inode */
 	__u64 of_directory; /* a file's calls count for the directory that contains it */
 };
 

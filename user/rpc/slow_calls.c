@@ -40,7 +40,7 @@ void file_calls_ops(volatile struct rpc_file_op *of)
 void file_calls_types(const struct btf *types, volatile struct rpc_file_op *of,
 		      volatile __s64 *inode)
 {
-	int handle = kernel_types_offset(types, "nfs_inode", "fh"), at, args;
+	int handle = kernel_types_offset(types, "nfs_inode", "fh"), at;
 
 	for (size_t i = 0; i < COUNT(ops); i++)
 		for (int v = 0; v < 2; v++) {
@@ -48,12 +48,20 @@ void file_calls_types(const struct btf *types, volatile struct rpc_file_op *of,
 			const char *member = ops[i].version[v].member;
 
 			at = kernel_types_offset(types, type, member);
-			args = i < FILE_DATA_OPS ? kernel_types_offset(types, type, "args") : 0;
 			if (!*member)
 				of[i].handle[v] = *type ? RPC_FILE_ARGUMENT : 0;
-			else if (at >= 0 && args >= 0)
-				of[i].handle[v] = 1 + at - args;
+			else if (at >= 0)
+				of[i].handle[v] = 1 + at;
 		}
+	for (size_t i = 0; i < FILE_DATA_OPS; i++) {
+		const char *call = i < FILE_DATA_OPS - 1 ? "nfs_pgio_header" : "nfs_commit_data";
+
+		at = kernel_types_offset(types, call, "inode");
+		if (at < 0)
+			continue;
+		of[i].inode = (uint32_t)at;
+		of[i].args = (uint32_t)kernel_types_offset(types, call, "args");
+	}
 	at = kernel_types_offset(types, "nfs_inode", "vfs_inode");
 	if (handle >= 0 && at >= 0)
 		*inode = at - handle;
