@@ -155,15 +155,6 @@ static bool has_owner(const struct cgroup *c)
 	return *c->job || c->unnamed_job || *c->pod || *c->container;
 }
 
-static unsigned int depth_of(const char *path)
-{
-	unsigned int depth = 0;
-
-	for (; *path; path++)
-		depth += *path == '/' && path[1];
-	return depth;
-}
-
 void cgroup_read(struct cgroup *c, const char *text)
 {
 	struct span rest = span_of(text), line;
@@ -184,7 +175,7 @@ void cgroup_read(struct cgroup *c, const char *text)
 		    *one.path != '/')
 			continue;
 		find_owner(&one, below);
-		if (!*c->path || has_owner(&one) || depth_of(one.path) > depth_of(c->path))
+		if (!*c->path || has_owner(&one) || strlen(one.path) > strlen(c->path))
 			*c = one;
 		if (has_owner(&one))
 			return;
@@ -270,7 +261,6 @@ static void note_oldest(struct groups *g, const char *root, const char *pid, con
 {
 	char stat[1024];
 	struct oldest o, *found;
-	bool first;
 
 	if (!file_first_line(PATHF("%s/proc/%s/stat", root, pid), stat, sizeof(stat)) ||
 	    !process_start_ticks(stat, &o.ticks))
@@ -278,10 +268,9 @@ static void note_oldest(struct groups *g, const char *root, const char *pid, con
 	snprintf(o.path, sizeof(o.path), "%.*s", (int)c->outer, c->path);
 	snprintf(o.pid, sizeof(o.pid), "%s", pid);
 	found = ARRAY_FIND(x, g->list, g->count, !strcmp(x->path, o.path));
-	first = !found && g->count < GROUPS_MAX;
-	if (first)
-		found = ARRAY_APPEND(g->list, g->count);
-	if (first || (found && o.ticks < found->ticks))
+	if (!found && g->count < GROUPS_MAX)
+		*ARRAY_APPEND(g->list, g->count) = o;
+	else if (found && o.ticks < found->ticks)
 		*found = o;
 }
 
