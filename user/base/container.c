@@ -40,11 +40,6 @@
 
 /* ---- in a path ---- */
 
-static bool is_id(const char *id)
-{
-	return strlen(id) == CONTAINER_ID - 1 && strspn(id, "0123456789abcdef") == CONTAINER_ID - 1;
-}
-
 /* "ID", "PREFIX-ID" or "PREFIX-ID.scope". @rest: of the path behind it. */
 static bool take_id(struct span part, struct span rest, char id[CONTAINER_ID])
 {
@@ -60,10 +55,8 @@ static bool take_id(struct span part, struct span rest, char id[CONTAINER_ID])
 	/* podman's group of a pod, by cgroupfs. */
 	if (digits.at == part.at && span_starts_with(rest, "/libpod-"))
 		return false;
-	if (span_copy(digits, id, CONTAINER_ID) && is_id(id))
-		return true;
-	*id = 0;
-	return false;
+	digits = span_take_run(&digits, "0123456789abcdef");
+	return span_left(digits) == CONTAINER_ID - 1 && span_copy(digits, id, CONTAINER_ID);
 }
 
 void unit_unescape(struct span from, char *to, size_t size)
@@ -138,7 +131,8 @@ static void write_name(const char *id, const char *name, FILE *out)
 	char label[CONTAINER_NAME];
 
 	label_from_bytes(label, sizeof(label), name, strlen(name));
-	if (*name && is_id(id))
+	if (*name && strlen(id) == CONTAINER_ID - 1 &&
+	    strspn(id, "0123456789abcdef") == CONTAINER_ID - 1)
 		fprintf(out, "%s %s\n", id, label);
 }
 
