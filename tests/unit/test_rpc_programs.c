@@ -1127,3 +1127,55 @@ TEST(the_names_of_a_file_end_with_the_place_of_the_root_on_the_server)
 	assert_false(f.whole);
 	assert_string_equal(f.names, "name");
 }
+
+/* What a call of an op on data has beside its arguments. */
+struct data_args {
+	__u64 before;
+	const void *handle;
+};
+struct data_call {
+	const struct inode *inode;
+	__u64 between;
+	struct data_args args;
+};
+
+TEST(a_call_leads_to_its_file_if_its_arguments_stand_alone_as_well)
+{
+	struct super_block nfs = { .s_magic = NFS_SUPER_MAGIC };
+	struct {
+		struct {
+			__u16 size;
+			char bytes[6];
+		} handle;
+		struct inode inode;
+	} file = { .handle = { 6, "file" }, .inode = { .i_sb = &nfs } }, other = file;
+	struct data_call call = { &file.inode, 0, { 0, &file.handle } };
+	const struct rpc_procinfo commit = { .p_name = "COMMIT" };
+	struct rpc_clnt client = { .cl_vers = 4 };
+	struct rpc_task task = { .tk_msg = { &commit, &call.args },
+				 .tk_calldata = &call,
+				 .tk_client = &client };
+	struct rpc_file_key key = {};
+	const struct dentry *name;
+
+	rpc_nfs_inode = offsetof(typeof(file), inode);
+	rpc_file_ops[3] =
+		(struct rpc_file_op){ .handle = { 0, 1 + offsetof(struct data_args, handle) },
+				      .args = offsetof(struct data_call, args) };
+	copy((void *)&rpc_file_ops[3].name, "COMMIT", 6);
+	assert_true(file_of(&task, &key, &name));
+	assert_int_equal(key.op, 3);
+	assert_true(key.handle == handle_hash((__u64)&file.handle));
+	/* A data server's handle. */
+	other.inode.i_sb = NULL;
+	call.args.handle = &other.handle;
+	assert_true(file_of(&task, &key, &name));
+	assert_true(key.handle == handle_hash((__u64)&file.handle));
+	/* A server's copy: another inode is where that of a call would be. */
+	other.handle.bytes[0] = 'x';
+	other.inode.i_sb = &nfs;
+	task.tk_calldata = &task;
+	assert_true(file_of(&task, &key, &name));
+	assert_true(key.handle == handle_hash((__u64)&other.handle));
+	rpc_nfs_inode = 0;
+}
