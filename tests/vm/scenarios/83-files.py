@@ -18,16 +18,19 @@ def files_and_directories_have_what_was_done(folder):
         read = "READ_PLUS" if "READ_PLUS" in ops else "READ"
         for i in range(max(1, known - 29), known + 1):
             f = files[read, f"/tree/few/known{i}"]
-            need(0 <= f["bytes"] - i * 10000 < 2000 and f["comm"] == "cat", f)
+            need(0 <= f["bytes"] - i * 10000 < 1000 * f["calls"] and f["comm"] == "cat", f)
             need(f["owner"] == "unit:reader.service" and f["mount"] == "/mnt/files", f)
         need(files[read, "/tree/part/both"]["mount"] == "/mnt/files", files)
         part = read_json(folder / f"part-{version}.json")
-        alone = [(f["mount"], f["path"]) for f in part["files"]]
-        need(alone == [("/mnt/part", "/alone")] and not part["other_files"]["calls"], alone)
+        names = sorted((f["op"], f["path"]) for f in part["files"] if f["mount"] == "/mnt/part")
+        commit = any(o["op"] == "COMMIT" for s in part["servers"] for o in s["ops"])
+        wanted = [("COMMIT", "/copied")] * commit + [(read, "/alone")] + [("WRITE", "/copied")] * (version == "3")
+        need(names == wanted, names)
+        need(len(names) == len(part["files"]) and not part["other_files"]["calls"], part["files"])
         saved = files["WRITE", "/tree/many/deep/saved\\x0a"]
-        need(0 <= saved["bytes"] - (1 << 20) < 20000 and saved["owner"] == "unit:writer.service", saved)
+        need(0 <= saved["bytes"] - (40 << 16) < 40000 and saved["owner"] == "unit:writer.service", saved)
         few, many = folders[read, "/tree/few"], folders[read, "/tree/many"]
-        need(few["files"] == known and 0 <= few["bytes"] - 5000 * known * (known + 1) < known * 2000, few)
+        need(few["files"] == known and 0 <= few["bytes"] - 5000 * known * (known + 1) < few["calls"] * 1000, few)
         need(many["files"] == many["calls"] == small, many)
         if version == "3":
             need(folders["LOOKUP", "/tree/few"]["calls"] == known, folders)
@@ -35,6 +38,11 @@ def files_and_directories_have_what_was_done(folder):
         else:
             opens = folders["OPEN", "/tree/few"]["calls"], folders["OPEN_NOATTR", "/tree/many"]["calls"]
             need(opens == (known, small), opens)
+        lost = sum(row["count"] for row in session["lost"] if row["reason"] == "file")
+        left = {op: ops[op]["calls"] - sum(f["calls"] for f in session["directories"] if f["op"] == op)
+                for op in (read, "WRITE", "COMMIT") if op in ops}
+        need(lost == sum(left.values()) and not left[read], left, lost)
+        need((lost > 0) == (version == "3" and known + 2 * small > 65536), lost)
         for rows, rest, data in (("files", "other_files", True), ("directories", "other_directories", False)):
             wanted = [o for name, o in ops.items() if not data or name in (read, "WRITE", "COMMIT")]
             for unit in ("calls", "seconds"):
@@ -43,4 +51,4 @@ def files_and_directories_have_what_was_done(folder):
         need(all(c.get("file") for c in session["slow_calls"] if c["op"] in (read, "LOOKUP", "OPEN")), "no file")
         text, replay = (folder / f"files-{version}.txt").read_text(), (folder / f"files-{version}.replay").read_text()
         need(text.split("\nFiles\n")[1].split("\nNext")[0] == replay.split("\nFiles\n")[1].split("\nNext")[0], "replay")
-    return f"{len(files)} and {len(folders)}"
+    return f"{len(files)} and {len(folders)}; a server's copy is {'' if commit else 'not '}committed"
