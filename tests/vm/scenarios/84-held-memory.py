@@ -24,7 +24,8 @@ def what_can_be_named_is(folder):
     need(hidden.get("nfs_owner_calls_total", owner="slurm:4711", kind="read") > 0, "4711 later")
     need(hidden.get("nfs_owner_calls_total", owner="slurm:s1JHM889NVM301", kind="read") > 0, "the other")
     need(named.get("nfs_owner_calls_total", owner="env:RUN=free", kind="read") > 0, "the variable")
-    need(named.get("nfs_owner_calls_total", owner="container:held", kind="read") > 0, "whose memory is held")
+    for owner in "container:held container:docked pod:train/loader-0 unit:held.service user:1000 slurm:4712".split():
+        need(named.get("nfs_owner_calls_total", owner=owner, kind="read") > 0, owner, "whose memory is held")
     return sorted(hidden.values("nfs_owner_calls_total", "owner"))
 
 

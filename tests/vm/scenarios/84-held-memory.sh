@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # A process that maps a file of a silent server holds the lock of its memory, which /proc/PID/cmdline needs. Slurm's jobs have
-# groups without numbers, whose names are in such memory, as are the variables of --owner-env. Neither the agent nor a trace waits for it, at the start and at the
-# end either. They themselves use no path but those of the kernel's own text.
+# groups without numbers, whose names are in such memory, as are the variables of --owner-env. Neither the agent nor a trace waits for
+# it, whatever the owner is, at the start and at the end either. They themselves use no path but those of the kernel's own text.
 # shellcheck disable=SC2016,SC2034,SC2154 # programs of perl; agent_under and tracer are agent-lib.sh's
 sluid=s1JHM889NVM300
 tracing=/sys/kernel/tracing/instances/paths
@@ -27,12 +27,18 @@ prepare_file /export
 cp /export/load /export/file
 nfs_mount 3 actimeo=1 /mnt/silent 127.0.0.2
 nfs_mount 3 '' /mnt/good
-mkdir -p "/var/log/pods"
+uid=01234567-89ab-cdef-0123-456789abcdef
+printf -v id '%064d' 7
+declare -A forms=([pod]=kubepods.slice/kubepods-pod${uid//-/_}.slice/cri-containerd-ab.scope [docker]=system.slice/docker-$id.scope
+	[unit]=system.slice/held.service [person]=user.slice/user-1000.slice/session-1.scope [number]=system.slice/slurmstepd.scope/job_4712/step_0)
+mkdir -p "/var/log/pods/train_loader-0_$uid" "/var/lib/docker/containers/$id"
+echo '{"Name": "/docked"}' >"/var/lib/docker/containers/$id/config.v2.json"
 step 4711 $sluid/step_0/slurm
 chmod 777 .
 hold user nobody
 hold held in_box held
 (in_box free sleep 1000 &)
+for form in "${!forms[@]}"; do hold "$form" in_group "${forms[$form]}"; done
 hold job in_step s1JHM889NVM301/step_0/slurm
 # Any user's: the server of a FUSE file answers no READ. One process reads the file; another maps it for direct I/O, and waits
 # for the first one's page. It is in the group of a job, from which the kernel prints the text of an Xid.
@@ -91,9 +97,10 @@ traced=(bash -c "echo \$\$ >$tracing/set_event_pid; exec \"\$@\"" -)
 agent_under=("${traced[@]}")
 iptables -A OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP
 sleep 2
-touch user.maps held.maps
+for form in user held "${!forms[@]}"; do touch "$form.maps"; done
 agent_start --events events.json --owner-env NONE,RUN
 for box in held free; do (in_box $box dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none); done
+for group in "${forms[@]}"; do in_group "$group" dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none; done
 (in_step $sluid/step_0/user dd if=/mnt/good/load of=/dev/null bs=1M iflag=direct status=none)
 ends() {
 	local begin
