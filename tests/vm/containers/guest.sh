@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that the calls of a container are its own, by name, with the groups and files that its runtime makes: podman and docker with
-# the drivers systemd and cgroupfs, LXC and systemd-nspawn; and that a container in a job's group is the job's.
+# the drivers systemd and cgroupfs, LXC and systemd-nspawn, or by a variable of its environment; and that a container in a job's group
+# is the job's.
 set -Eeuo pipefail
 cd /job
 . ./systemd-lib.sh
@@ -26,27 +27,32 @@ nfs_server_start
 nfs_mount 4.2 '' /mnt/data
 dd if=/dev/zero of=/export/read bs=$size count=1 status=none
 chmod 666 /export/read
+echo 'XIDSCOPE_OPTIONS=--owner-env ABSENT,RUN' >/etc/default/xidscope
 systemctl start xidscope
 wait_for 60 source_is "$btf"
 
 # What each container does.
 cat >work <<'END'
 /bin/busybox dd if=/dev/zero of=/data/$1 bs=64k count=$(($2 / 65536)) conv=fsync
-exec /bin/busybox dd if=/data/read of=/dev/null bs=64k iflag=direct
+/bin/busybox dd if=/data/read of=/dev/null bs=64k iflag=direct
+[ ! "$RUN" ] || exec /bin/busybox sleep 1000
 END
 cp work /export/
-named() { refresh && sum xidscope_nfs_owner_calls_total "owner=\"$1\"" >/dev/null; } # on a busy machine the name comes later
+# whole OWNER: whether it has all bytes, as it has once it is named and has ended.
+whole() {
+	refresh
+	for kind in 'sent write' 'received read'; do
+		moved=$(sum "xidscope_nfs_owner_${kind% *}_bytes_total" "owner=\"$1\"" "kind=\"${kind#* }\"") || return 1
+		echo "$kind $moved"
+		((moved >= size * owners[$1] && moved * 100 < size * owners[$1] * 101)) || return 1
+	done
+}
 # calls_of OWNER NAME COMMAND...: runs it, with NAME for the work.
 calls_of() {
 	step "$1: ${*:3:3}"
 	owners[$1]=$((${owners[$1]:-0} + 1))
 	"${@:3}" /bin/busybox sh /data/work "$2" $size 2>"out/$2.log" >&2 || { cat "out/$2.log" && false; }
-	wait_for 60 named "$1"
-	for kind in 'sent write' 'received read'; do
-		moved=$(sum "xidscope_nfs_owner_${kind% *}_bytes_total" "owner=\"$1\"" "kind=\"${kind#* }\"")
-		echo "$kind $moved"
-		((moved >= size * owners[$1] && moved * 100 < size * owners[$1] * 101))
-	done
+	wait_for 60 whole "$1"
 }
 podman import tree.tar localhost/t:1 >/dev/null 2>&1
 options=(--network none -v /mnt/data:/data)
@@ -59,7 +65,9 @@ docker_start systemd /var/lib/docker
 calls_of container:train_1.a train docker run --name train_1.a "${options[@]}" t:1
 docker_start cgroupfs /srv/docker
 calls_of container:fs fs docker run --name fs "${options[@]}" t:1
-calls_of slurm:4711 job docker run --name job --cgroup-parent /system.slice/slurmstepd.scope/job_4711/step_0 "${options[@]}" t:1
+calls_of env:RUN=exp_7 env docker run -d --rm -e "RUN=exp 7" -e OTHER=1 --name env "${options[@]}" t:1
+docker kill env >/dev/null
+calls_of slurm:4711 job docker run -e ABSENT=1 --name job --cgroup-parent /system.slice/slurmstepd.scope/job_4711/step_0 "${options[@]}" t:1
 calls_of container:my-box nspawn systemd-nspawn -q -M my-box -D tree --bind=/mnt/data:/data
 printf '%s\n' 'lxc.rootfs.path = dir:/job/tree' 'lxc.uts.name = lxc-1' 'lxc.net.0.type = empty' 'lxc.apparmor.profile = unconfined' \
 	'lxc.mount.entry = /mnt/data data none bind 0 0' >/var/lib/lxc/lxc-1/config
