@@ -125,6 +125,9 @@ fresh IDLE && slurm "update NodeName=n1 Comment=Xid 79 c1:00.0 $text" critical
 said "observed: Xid 79 c1:00.0 [[]xidscope fail]"
 slurm "" critical && slurm "update NodeName=n1 Comment=" healthy
 (($(wc -l <logged) == 1)) || fail "it logs the same again"
+# the comment ends with this mode
+fresh IDLE && slurm "update NodeName=n1 Comment=*" critical && XIDSCOPE_MODE=enforce slurm "update NodeName=n1 Comment="$'\n'"$drain"$'\n'"$down" critical
+fresh IDLE && slurm "update NodeName=n1 Comment=*" critical && XIDSCOPE_MODE=drain-only slurm "update NodeName=n1 Comment=" healthy
 export XIDSCOPE_MODE=drian
 fresh IDLE && slurm "" critical
 grep -q 'use observe, drain-only or enforce' err || fail "a wrong mode is not named: $(<err)"
