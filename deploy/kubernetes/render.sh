@@ -11,6 +11,7 @@ for folder in kubernetes/base kubernetes/overlays/* npd; do
 	"$kubectl" kustomize "$folder" >"$out/.rendered"
 	# kustomize 2.0.3 gives a PriorityClass a namespace, which it cannot have.
 	sed -E -e '/^kind: PriorityClass$/,/^---$/{/^  namespace: /d}' -e "s|^( *)(- )?image: xidscope$|\1\2image: $image|" \
+		-e "s|image: (node-problem-detector-xidscope)$|image: ${image%/*}/\1:$version|" \
 		-e "s|^(    )app.kubernetes.io/part-of: .*|&\n\1app.kubernetes.io/version: \"$version\"|" "$out/.rendered" >"$out/${folder##*/}.yaml"
 done
 rm "$out/.rendered"

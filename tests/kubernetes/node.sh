@@ -25,8 +25,8 @@ guest=$!
 b pull "oci-archive:$base" && b pull oci-archive:job/xidscope-oci.tar
 box=$(b from --pull-never localhost/kubectl:1) && policy='' b copy "$box" "$here/npd" /node-problem-detector && b commit "$box" localhost/npd:1
 b build --pull-never --build-arg NPD=localhost/npd:1 --build-arg "XIDSCOPE=localhost/xidscope:$version" \
-	--tag localhost/node-problem-detector-xidscope:1 "$root/deploy/npd"
-b push -D localhost/node-problem-detector-xidscope:1 oci:images:localhost/node-problem-detector-xidscope:1
+	--tag "localhost/node-problem-detector-xidscope:$version" "$root/deploy/npd"
+b push -D "localhost/node-problem-detector-xidscope:$version" "oci:images:localhost/node-problem-detector-xidscope:$version"
 served=$(sed -n 's/^ *image: //p' "$deploy/overlays/scraped/scraped.yaml")
 box=$(b from --pull-never localhost/kubectl:1) && policy='' b copy "$box" "$exporter" /bin/node_exporter && policy='' b config --entrypoint '["/bin/node_exporter"]' --cmd '' "$box" &&
 	b commit "$box" "$served" && b push "$served" "oci:images:$served"
@@ -135,13 +135,8 @@ wait "$exec_block"
 status=$? && cat exec.out && ((status == 0)) && grep '127\.0\.0\.1' exec.out
 claim "exec: check and trace answer from within"
 
-# like_documented PAGE PATTERN: those commands of the page, with the images here.
-like_documented() {
-	(cd "$root" && bash -ec "set -o pipefail; $(sed -n "/^ *$2/{:a;/kubectl apply/!{N;ba};p;q}" "$1" |
-		sed "s|YOUR-REGISTRY|localhost|; s|REGISTRY|localhost|; s|VERSION|1|; s|build/release|$work|")")
-}
 # The stand-in runs kubectl, for which an emulated CPU takes minutes within the limit of the real one.
-wait "$import" && like_documented deploy/npd/README.md 'kubectl kustomize' &&
+wait "$import" && kubectl apply -f manifests/npd.yaml &&
 	x set resources daemonset/xidscope-npd --limits=cpu=1 --requests=cpu=500m && x rollout status daemonset/xidscope-npd --timeout=300s
 claim "the image of node-problem-detector, built as its page says, runs"
 may() { kubectl auth can-i --as=system:serviceaccount:xidscope:xidscope-npd "$@"; }
