@@ -108,7 +108,7 @@ for arch in amd64 arm64; do
 	[[ $("${run[@]}" root-$arch/xidscope version) == "xidscope $version" ]] || die "the program for $arch does not run"
 done
 
-by "$(documented 'Kubernetes' 5 "VERSION=$version" "registry.example.org=127.0.0.1:$port" "KEY=$key")" ||
+by "$(documented 'Kubernetes' 4 "VERSION=$version" "registry.example.org=127.0.0.1:$port" "KEY=$key")" ||
 	die "the image cannot be signed and verified, see above"
 sed 's/amd64/arm64/' manifest.json >other.json
 ! skopeo standalone-verify other.json "127.0.0.1:$port/xidscope:$version" "$key" signature >/dev/null 2>&1 || die "a signature of another image is accepted"

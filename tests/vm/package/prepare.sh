@@ -15,7 +15,7 @@ echo "$version" >"$job/version"
 documented install 'Debian' 1 "VERSION=$version"
 documented install-older 'Debian' 1 "VERSION=$older"
 documented is-it-on 'Is it on?' 1
-documented drill 'Is it on?' 2
+documented drill 'Is it on?' 2 ADDRESS=00000000:C1:00.0
 documented upgrade 'Upgrade and rollback' 1 "VERSION=$version" "OLDER=$older"
 documented remove 'Uninstall' 1
 for file in upgrade:rollback remove:purge; do # two ways, a line each
