@@ -275,8 +275,7 @@ static __noinline int wakes_elsewhere(const struct rpc_task *task, const struct 
 				      const struct rpc_wait_queue *q)
 {
 	__u64 now = bpf_ktime_get_ns(), start, since;
-	struct found_waiter of = waiter_find(task);
-	struct rpc_waiter *w = of.w ?: slept_before(task, xprt, q, now);
+	struct rpc_waiter *w = waiter_find(task) ?: slept_before(task, xprt, q, now);
 	__u32 wait;
 
 	if (FIELD(q, qlen) == 1) {
@@ -298,8 +297,8 @@ static __noinline int wakes_elsewhere(const struct rpc_task *task, const struct 
 		credentials_end(w, now);
 	waits_end(&w->waits, now);
 	/* The task was killed before it had a request: it will not be booked. */
-	if (of.w && FIELD(task, tk_rpc_status) && !FIELD(task, tk_rqstp))
-		task_drop(of.bucket, (__u64)task);
+	if (FIELD(task, tk_rpc_status) && !FIELD(task, tk_rqstp))
+		task_drop((__u64)task);
 	return 0;
 }
 
@@ -400,8 +399,8 @@ static __always_inline int release(const struct rpc_task *task)
 {
 	const struct rpc_clnt *client = task ? nfs_client(task) : NULL;
 	const struct rpc_rqst *rqst = client ? FIELD(task, tk_rqstp) : NULL;
-	struct found_waiter of = rqst ? waiter_find(task) : (struct found_waiter){};
-	bool booked = of.w && of.w->waits.booked;
+	struct rpc_waiter *w = rqst ? waiter_find(task) : NULL;
+	bool booked = w && w->waits.booked;
 	struct call_times times;
 	int status;
 
@@ -410,9 +409,9 @@ static __always_inline int release(const struct rpc_task *task)
 	status = FIELD(task, tk_status);
 	barrier_var(status); /* no instruction may read a task in one case, and a map in another */
 	times.rtt = FIELD(rqst, rq_rtt);
-	times.total = booked ? of.w->total : bpf_ktime_get_ns() - FIELD(task, tk_start);
+	times.total = booked ? w->total : bpf_ktime_get_ns() - FIELD(task, tk_start);
 	times.before = time_before(task, rqst, times.total);
-	call_record(task, client, rqst, of, times, booked ? of.w->waits.status : status);
+	call_record(task, client, rqst, w, times, booked ? w->waits.status : status);
 	return 0;
 }
 

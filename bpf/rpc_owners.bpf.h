@@ -94,6 +94,17 @@ static __always_inline __u64 name_begin(const struct kernfs_node *node, __u32 by
 	return name;
 }
 
+/* The ancestor of the group @node_at, which is at @level, that is at RPC_OWNER_LEVELS at most. A global function, as the rest would be
+ * verified for each number of steps. */
+__noinline __u64 shown_ancestor(__u64 node_at, int level)
+{
+	const struct kernfs_node *node = (void *)node_at;
+
+	for (int i = 0; HAS(kernfs_node, id) && i < 32 && level > RPC_OWNER_LEVELS; i++, level--)
+		node = kernfs_parent(node);
+	return (__u64)node;
+}
+
 /* The owner of a control group; 0: none, or a root. One owner has all groups of a Slurm job (one for each step and task), or
  * of a user below user.slice. */
 static __always_inline __u32 owner_of_cgroup(const struct cgroup *cgroup)
@@ -104,10 +115,12 @@ static __always_inline __u32 owner_of_cgroup(const struct cgroup *cgroup)
 	__u64 differs;
 	__u32 *known;
 
-	for (int i = 0; i < 32 && level > RPC_OWNER_LEVELS; i++, level--)
-		node = kernfs_parent(node);
-	if (level <= 0 || level > RPC_OWNER_LEVELS)
+	if (level <= 0 || level > RPC_OWNER_LEVELS + 32)
 		return 0;
+	if (level > RPC_OWNER_LEVELS) {
+		node = (void *)shown_ancestor((__u64)node, level);
+		level = RPC_OWNER_LEVELS;
+	}
 	at = second = node;
 	for (int i = 0; i < RPC_OWNER_LEVELS && level > 0; i++, level--) {
 		if (level == 2)

@@ -47,7 +47,8 @@ static __always_inline __u32 shard(void)
 	return bpf_get_smp_processor_id() & rpc_shard_mask;
 }
 
-/* Index of entry @number's copy in a map of shards. (A function would be called with the shard first: three instructions more.) */
+/* Index of entry @number's copy in a map of shards. (A function would be called
+ * with the shard first, which costs three instructions.) */
 #define SHARD_INDEX(number, shard) ((number) * (rpc_shard_mask + 1) + (shard))
 
 /* The first eight bytes of a name as a (little-endian) number. */
@@ -84,7 +85,7 @@ static __always_inline void peak_raise(struct rpc_peak *peak, __u32 epoch, __u32
 
 static __always_inline void depth_record(struct rpc_server_stats *s, __u32 queue, __u64 depth)
 {
-	__u32 i = depth_index(depth);
+	__u32 i = histogram_index(depth, DEPTH_SHIFT, DEPTH_OVERFLOW);
 
 	if (i < DEPTH_BUCKETS)
 		counter_add(&s->depth[queue][i], 1);

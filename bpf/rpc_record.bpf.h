@@ -17,15 +17,15 @@ static __always_inline void call_end_depths(const struct rpc_xprt *xprt, struct 
 	peak_raise(&s->peak[RPC_QUEUE_PENDING], epoch, pending);
 }
 
-/* Frees the task's entry, unless the task already sleeps before its next attempt. @replied: when there was a reply, or 0. */
-static __always_inline void call_forget(struct found_waiter of, const struct rpc_task *task,
-					const struct rpc_waits *waits, __u32 server, __u64 replied)
+/* Frees the task's entry, unless the task already sleeps before its next attempt. @rtt: up to the reply; 0: there was none. */
+static __always_inline void call_forget(struct rpc_waiter *w, const struct rpc_task *task,
+					const struct rpc_rqst *rqst, __u32 server, __u64 rtt)
 {
-	if (waits && replied)
-		gap_record(server, waits, replied);
-	of.w->waits.booked = 0;
-	if (!of.w->waits.asleep)
-		task_drop(of.bucket, (__u64)task);
+	if (rtt && w->start == (__u64)FIELD(task, tk_start))
+		gap_record(server, &w->waits, FIELD(rqst, rq_xtime) + rtt);
+	w->waits.booked = 0;
+	if (!w->waits.asleep)
+		task_drop((__u64)task);
 }
 
 /* Records a reply to a call of @transport. */
@@ -90,10 +90,11 @@ static __always_inline __u32 call_owner(const struct rpc_task *task, __u32 serie
 	return owner;
 }
 
-/* Records the call of @task and forgets the task. @of is its entry; @client is its tk_client. In @times, total, before and rtt (rq_rtt)
- * are set, because an event's arguments cost less than reading the kernel's memory (some eight instructions). */
+/* Records the call of @task and forgets the task. @w is its entry, or NULL; @client is its tk_client. In @times, total, before
+ * and rtt (rq_rtt) are set, because an event's arguments cost less than reading the kernel's memory (some eight
+ * instructions). */
 static __always_inline void call_record(const struct rpc_task *task, const struct rpc_clnt *client,
-					const struct rpc_rqst *rqst, struct found_waiter of,
+					const struct rpc_rqst *rqst, struct rpc_waiter *w,
 					struct call_times times, int status)
 {
 	/* Read once, here: the compiler would repeat the reads after an atomic. */
@@ -128,7 +129,7 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	add_in_order(&s->started, 1);
 	add_in_order(&c->started, 1);
 	client_record(c, times.kind, times.total, sent, received);
-	waits = of.w && of.w->start == (__u64)FIELD(task, tk_start) ? &of.w->waits : NULL;
+	waits = w && w->start == (__u64)FIELD(task, tk_start) ? &w->waits : NULL;
 	/* Otherwise the compiler concludes from the check of `start` that there is an entry, and the verifier does not. */
 	barrier_var(waits);
 	rtt = times.rtt;
@@ -140,9 +141,9 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	if (times.total > rpc_age)
 		counter_add(&server->earlier_ns, earlier_of(FIELD(task, tk_start), setup));
 	/* Otherwise the compiler makes two copies of what comes between. */
-	asm volatile("" : "+r"(of.w));
-	if (of.w)
-		call_forget(of, task, waits, ref.server, received && rtt ? times.xtime + rtt : 0);
+	asm volatile("" : "+r"(w));
+	if (w)
+		call_forget(w, task, rqst, ref.server, received ? rtt : 0);
 	counter_add(&s->sent_bytes, sent);
 	counter_add(&s->received_bytes, received);
 	add_in_order(&c->finished, 1);

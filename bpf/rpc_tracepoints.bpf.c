@@ -333,7 +333,6 @@ SEC("tp/sunrpc/rpc_task_wakeup")
 int tp_wakeup(void *ctx)
 {
 	struct rpc_event_task *t;
-	struct rpc_task_bucket *b;
 	__u64 name, key, now;
 	struct record r;
 	bool pending;
@@ -347,7 +346,7 @@ int tp_wakeup(void *ctx)
 		return 0;
 	now = bpf_ktime_get_ns();
 	key = task_key(&r);
-	t = task_find(key, &b);
+	t = task_find(key);
 	if (pending) {
 		/* It was transmitted, and an error wakes it: it may be sent again. */
 		if (t && t->sent && !t->waits.first)
@@ -388,7 +387,6 @@ SEC("tp/sunrpc/rpc_task_end")
 int tp_end(void *ctx)
 {
 	struct rpc_event_task *t;
-	struct rpc_task_bucket *b;
 	struct record r;
 	__s32 status;
 	__u64 key;
@@ -396,7 +394,7 @@ int tp_end(void *ctx)
 	read_record(&r, ctx);
 	status = VALUE(__s32, &r, end_status);
 	key = task_key(&r);
-	t = task_find(key, &b);
+	t = task_find(key);
 	if (!t && status < 0)
 		t = task_of(key);
 	if (!t)
@@ -524,7 +522,8 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_share_s
 	if (t && t->waits.booked)
 		now = looked_at_clock(t, f, &call.late);
 	call.xtime = transmitted ? now - f->execute + f->backlog : 0;
-	/* On arm64 a reader may accept a copy that has parts of a call, because kernels before 5.12 have no ordered atomics. */
+	/* On arm64 a reader may accept a copy that has parts of a call, because kernels before 5.12 have no
+	 * ordered atomics. */
 	counter_add(&s->started, 1);
 	counter_add(&c->started, 1);
 	client_record(c, call.kind, f->execute, 0, 0);
@@ -555,7 +554,6 @@ int tp_latency(void *ctx)
 	struct rpc_share_stats *stats;
 	struct rpc_event_client *c;
 	struct rpc_event_task *t;
-	struct rpc_task_bucket *b;
 	struct rpc_series *s;
 	__u32 client, server, index, copy, owner, share;
 	struct record r;
@@ -571,7 +569,7 @@ int tp_latency(void *ctx)
 	if (c && c->program == RPC_PROGRAM_UNKNOWN)
 		c->program = nfs ? RPC_PROGRAM_NFS : RPC_PROGRAM_OTHER;
 	task = task_key(&r);
-	t = task_find(task, &b);
+	t = task_find(task);
 	if (nfs) {
 		if (!c)
 			drop(RPC_DROP_SERVER);
@@ -589,7 +587,7 @@ int tp_latency(void *ctx)
 			call_failed(stats, share, kind_of_series(index), index, t->waits.status);
 	}
 	if (t)
-		task_drop(b, task);
+		task_drop(task);
 	return 0;
 }
 

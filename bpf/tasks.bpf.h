@@ -31,8 +31,8 @@ static __always_inline int task_way(const struct rpc_task_bucket *b, __u64 key)
 	return -1;
 }
 
-/* The task's entry, or NULL. *@of: its bucket, for task_drop(). */
-static __always_inline TASK_ENTRY *task_find(__u64 key, struct rpc_task_bucket **of)
+/* The task's entry, or NULL. */
+static __always_inline TASK_ENTRY *task_find(__u64 key)
 {
 	__u32 bucket = task_bucket_of(key), index;
 	struct rpc_task_bucket *b = bpf_map_lookup_elem(&task_keys, &bucket);
@@ -40,7 +40,6 @@ static __always_inline TASK_ENTRY *task_find(__u64 key, struct rpc_task_bucket *
 
 	if (i < 0)
 		return NULL;
-	*of = b;
 	index = bucket * RPC_TASK_WAYS + i;
 	return bpf_map_lookup_elem(&tasks, &index);
 }
@@ -72,10 +71,12 @@ static __always_inline TASK_ENTRY *task_find_or_add(__u64 key, bool *found)
 	return bpf_map_lookup_elem(&tasks, &index);
 }
 
-/* Removes the task from its bucket. Looks for the way again: the verifier would follow all that comes between for each way. */
-static __always_inline void task_drop(struct rpc_task_bucket *b, __u64 key)
+/* Removes the task, if it is in the table. */
+static __always_inline void task_drop(__u64 key)
 {
-	int i = task_way(b, key);
+	__u32 bucket = task_bucket_of(key);
+	struct rpc_task_bucket *b = bpf_map_lookup_elem(&task_keys, &bucket);
+	int i = b ? task_way(b, key) : -1;
 
 	if (i >= 0)
 		task_release(&b->task[i], key);

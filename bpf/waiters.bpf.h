@@ -41,20 +41,12 @@ static __always_inline void task_release(__u64 *way, __u64 task)
 #define TASK_ENTRY struct rpc_waiter
 #include "tasks.bpf.h"
 
-/* A task's entry, or NULL; the bucket of its key. */
-struct found_waiter {
-	struct rpc_waiter *w;
-	struct rpc_task_bucket *bucket;
-};
-
-/* @task's entry; NULL if it has not waited. Usually nobody waits: that costs four instructions. */
-static __always_inline struct found_waiter waiter_find(const struct rpc_task *task)
+/* @task's entry, or NULL if it has not waited. Usually nobody waits: that costs four instructions. */
+static __always_inline struct rpc_waiter *waiter_find(const struct rpc_task *task)
 {
-	struct found_waiter of = {};
+	bool any = rpc_record_at_release || *(volatile __u64 *)&rpc_waiters_in_use.count;
 
-	if (rpc_record_at_release || *(volatile __u64 *)&rpc_waiters_in_use.count)
-		of.w = task_find((__u64)task, &of.bucket);
-	return of;
+	return any ? task_find((__u64)task) : NULL;
 }
 
 /* @task's entry, an existing or a new one; NULL if the bucket is full. Resets that of an earlier task in the same memory. */

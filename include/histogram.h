@@ -86,14 +86,6 @@ HISTOGRAM_INLINE __u32 histogram_index(__u64 v, __u32 shift, __u32 overflow)
 	return i < overflow ? i : overflow;
 }
 
-/* The bucket of a depth. Most are small. The mask tells the verifier how small the table's values are. */
-HISTOGRAM_INLINE __u32 depth_index(__u64 depth)
-{
-	if (__builtin_expect(depth <= 1 << 8, 1))
-		return histogram_small[depth] & 31;
-	return histogram_index(depth, DEPTH_SHIFT, DEPTH_OVERFLOW);
-}
-
 /* Phases of calls have one bucket for two octaves, with the bounds 2^10, 2^12, ... 2^38 ns, and one bucket above.
  * No output shows other bounds of a phase. */
 #define PHASE_SHIFT 10
@@ -108,7 +100,7 @@ HISTOGRAM_INLINE __u32 phase_index(__u64 ns)
 {
 	__u64 place = histogram_place(ns, PHASE_SHIFT), w = place - 1;
 
-	if (__builtin_expect(place <= 1 << 8, 1))
+	if (place <= 1 << 8)
 		return phase_small[place];
 	if (w < 1 << 16)
 		return 4 + phase_small[1 + (w >> 8)];
