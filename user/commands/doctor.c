@@ -164,13 +164,21 @@ static void describe_driver(struct diagnosis *d)
 		 f->driver_version);
 }
 
-/* Why no program can be attached to a function of the driver; NULL: it can. */
-static const char *probe_obstacle(const struct rpc_offer *f)
+static bool has_kprobes(const struct diagnosis *d)
 {
-	return f->refused     ? "see permission" :
-	       !f->kernel_btf ? "see kernel_types" :
-	       f->perf_error  ? "see perf_events" :
-				NULL;
+	return !access(PATHF("%s/sys/bus/event_source/devices/kprobe", d->root), F_OK);
+}
+
+/* Why no program can be attached to a function of the driver; NULL: it can. */
+static const char *probe_obstacle(const struct diagnosis *d)
+{
+	const struct rpc_offer *f = &d->offer;
+
+	return f->refused      ? "see permission" :
+	       !f->kernel_btf  ? "see kernel_types" :
+	       f->perf_error   ? "see perf_events" :
+	       !has_kprobes(d) ? "boot a kernel with CONFIG_KPROBE_EVENTS=y" :
+				 NULL;
 }
 
 #define BY_LOG "log: faults count by the form of the kernel log's records"
@@ -281,7 +289,7 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 	add_source_checks(&d);
 	describe_mounts(&d);
 	fault_offer_read(&d.faults, root, every_message);
-	if (probe_obstacle(&d.offer) && d.faults.authority == AUTHORITY_DRIVER)
+	if (probe_obstacle(&d) && d.faults.authority == AUTHORITY_DRIVER)
 		d.faults.authority = AUTHORITY_LOG;
 	describe_driver(&d);
 	add_checks(&d);

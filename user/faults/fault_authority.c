@@ -44,9 +44,10 @@
 /* The driver reports an Xid within this time after it has printed it. */
 #define REPORT_WAIT_NS 100000000ull
 
-/* Beyond these the oldest leaves. */
+/* Beyond these the oldest leaves. More texts are owed a report than the buffer of reports has room for: else one would be taken
+ * before its text is read, which says how grave it is. */
 #define MAX_NOTED 2048
-#define MAX_OWED 64
+#define MAX_OWED 320
 
 /* Messages of others that are noted: each record is compared with all. Those beyond it count by their records. */
 #define MAX_NOTED_OTHERS 64
@@ -58,7 +59,7 @@ static uint32_t text_hash(const char *text, size_t len)
 	return (uint32_t)crc32(0, (const Bytef *)text, (uInt)len);
 }
 
-/* The driver's tracepoint has no text. */
+/* The driver's report has no text. */
 static uint32_t xid_hash(const char *device, unsigned int code)
 {
 	return text_hash(device, strlen(device)) + code;

@@ -91,7 +91,8 @@ struct trace_events {
 	struct bpf_memory program_memory;
 	uint64_t driver; /* a number of the driver's module; 0: none is needed, or there is none */
 	struct bpf_link *driver_link; /* NULL: its reports are not observed */
-	uint64_t dropped; /* events for which there was no room, at the last look */
+	uint64_t skipped; /* reports that the kernel kept from the program, at the last look */
+	uint64_t dropped; /* these, and events for which there was no room */
 	bool driver_wanted;
 	bool modules_changed;
 	uint64_t consumed_ns; /* CLOCK_MONOTONIC: all that they had until then was read */

@@ -8,7 +8,7 @@
  *
  *	printk_sprint, vprintk_store, vprintk_emit, _printk, CALLER, ...
  *
- * If CALLER lies in a module of the driver, the message is the driver's (printk_origin.c). The kernel names them while it
+ * If CALLER lies in a module of the driver, the message is the driver's (below). The kernel names them while it
  * prints, so modules that come and go change nothing, and no address need be shown. Before that commit the
  * tracepoint runs when a console prints, and its stack is the console's. Its form is the same, and version numbers do
  * not tell: the stack of the first message does. If none has come when the log has been read, the hook prints one

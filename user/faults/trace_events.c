@@ -3,9 +3,10 @@
  *
  * The kernel's own come with GPU failures: BPF programs read them (bpf/kernel_events.bpf.c). The driver calls nv_report_error()
  * for each Xid, after it has printed it: open modules fire a tracepoint there from release 575 on. A BPF program on a module's
- * tracepoint would prevent that the module is unloaded, and a trace instance takes 1.4 MB for each CPU while it is made. A kprobe on
+ * tracepoint would keep the module from being unloaded, and a trace instance takes 1.4 MB for each CPU while it is made. A kprobe on
  * that function does neither. It is set only where the driver's reports decide about faults, and ends with the module. The kernel
- * skips it if it interrupts a program of a kprobe or an event, or an update of a map: then the text is unverified. */
+ * skips it if the driver's call interrupts a program of a kprobe or an event, or an update of a map. From 6.7 on it counts that, and the
+ * log decides; before, the text is unverified. */
 #include "faults/fault_observer.h"
 
 #include <sys/stat.h>
@@ -165,20 +166,21 @@ static void look_for_driver(struct trace_events *t)
 	uint64_t driver = find_driver(t);
 
 	t->modules_changed = false;
-	if (driver == t->driver)
+	if (driver == t->driver && (t->driver_link || !driver))
 		return;
-	t->driver = driver;
 	if (t->driver_link)
 		fault_authority_offer(t->authority, AUTHORITY_DRIVER, false, t->consumed_ns);
 	bpf_link__destroy(t->driver_link);
 	bpf_error_log_clear();
 	t->driver_link = driver ? bpf_program__attach(t->bpf->progs.nv_report_error) : NULL;
 	if (t->driver_link) {
-		log_info(t->log, "the driver has the tracepoint " DRIVER_EVENT);
+		log_info(t->log, "the driver's reports of Xids are read");
 		fault_authority_offer(t->authority, AUTHORITY_DRIVER, true, monotonic_ns());
-	} else if (driver) {
-		log_info(t->log, "cannot use the driver's reports: %s", bpf_reason(errno));
+	} else if (driver != t->driver) {
+		log_info(t->log, "cannot use the driver's reports: %s; will try again every minute",
+			 bpf_reason(errno));
 	}
+	t->driver = driver;
 }
 
 /* ---- both ---- */
@@ -232,11 +234,17 @@ void trace_events_consume(struct trace_events *t)
 	uint64_t dropped = t->dropped, begin_ns = monotonic_ns();
 
 	if (t->bpf) {
+		struct bpf_prog_info info;
+
 		bpf_ring_read(t->bpf->maps.kernel_events, on_event, t);
-		t->dropped = t->bpf->bss->kernel_events_dropped;
+		if (t->driver_link && bpf_program_info(t->bpf->progs.nv_report_error, &info))
+			t->skipped = info.recursion_misses;
+		t->dropped = t->bpf->bss->kernel_events_dropped + t->skipped;
 	}
-	if (t->dropped != dropped)
+	if (t->dropped != dropped) {
 		fault_authority_gap(t->authority, AUTHORITY_DRIVER, monotonic_ns());
+		t->modules_changed = true;
+	}
 	t->consumed_ns = begin_ns;
 	if (t->modules_changed)
 		look_for_driver(t);

@@ -75,7 +75,7 @@ const char *const rpc_fact_names[RPC_FACTS] = {
 
 uint64_t rpc_facts(enum fact_set set)
 {
-	static const uint8_t sets[RPC_FACTS] = {
+	static const uint16_t sets[RPC_FACTS] = {
 #define TABLE_ROW(fact, name, sets) [RPC_FACT_##fact] = sets,
 #include "facts.inc"
 #undef TABLE_ROW
