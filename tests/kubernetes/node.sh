@@ -57,7 +57,7 @@ xid() { # ADDRESS NUMBER PID
 counted() { sums "$1" "xid_errors_total" "gpu=\"0000:$2\"" "xid=\"$3\""; }
 # What BPF has, and what is in the node's folders; each container has a program for its devices.
 traces() {
-	node 'bpftool prog show | grep -o " name [^ ]*" | sort; ls -d /sys/fs/bpf/* /sys/kernel/tracing/instances/*
+	node 'bpftool prog show | grep -o " name [^ ]*" | sort; ls -d /sys/fs/bpf/*
 		find / /run -xdev -name "*xidscope*" | grep -vE "^/(job|node|var/lib/containerd|var/log|run/containerd)/"'
 	kubectl get node guest -o 'jsonpath={.status.conditions[*].type}'
 }
@@ -226,7 +226,7 @@ claim "and back: the base starts on the rebooted node"
 same() { traces >after && diff before after; }
 kubectl delete namespace monitoring && kubectl delete pod train --grace-period=1 && kubectl delete daemonset node-exporter
 documented 'Uninstall' 3 && { within 120 no_file || { echo "$metrics is left" && false; }; } && node "$("$root/tests/docs/commands.sh" 'Uninstall' 4)" && within 60 same
-claim "delete leaves nothing: no program, pinned map, instance of tracefs, file or condition"
+claim "delete leaves nothing: no program, pinned map, file or condition"
 
 kill "$guest"
 wait "$guest"

@@ -42,6 +42,8 @@ static inline void assert_golden_in(const char *path, const char *section,
 				wanted = strcspn(given + 3, "\n") == strlen(section) &&
 					 !strncmp(given + 3, section, strlen(section));
 		*strrchr(given, '\t') = 0;
+		if (strstr(given, "\n## "))
+			fail_msg("%s: a row without a tab: %s", path, given);
 		assert_true(getline(&expected, &expected_size, file) > 0);
 		*strrchr(expected, '\n') = 0;
 		if (!wanted)

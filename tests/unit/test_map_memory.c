@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that the maps' kernel memory is within its budget on 2 CPUs, on 8, on 256, and with pages of 64 KiB, by the
  * arithmetic of kernel/bpf/arraymap.c, hashtab.c queue_stack_maps.c and ringbuf.c, from the maps as the objects
- * declare them. No map but a few bytes' scratch may be per CPU. (On guests the sum agrees with what the kernel
- * accounts: see docs/PERFORMANCE.md.) */
+ * declare them. No map but a few bytes' scratch may be per CPU. (Scenario `memory` compares the sum with what the
+ * kernel charges.) */
 
 #include <bpf/libbpf.h>
 

@@ -6,7 +6,7 @@
 #include "base/span.h"
 #include "base/std.h"
 
-/* ---- kmsg_record.c: one record. A pure function: no allocation, no state, no I/O ---- */
+/* ---- kernel_log.c: one record. A pure function: no allocation, no state, no I/O ---- */
 
 struct kmsg_record {
 	unsigned int facility; /* 0: the kernel; otherwise a process wrote it */

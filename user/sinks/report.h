@@ -107,7 +107,7 @@ void report_events(FILE *out, const struct session *t);
 /* Lists the ops with calls to @server, the one with the most time first. Returns their number, 0 without memory; free *@ops. */
 size_t session_ops(const struct session *t, const char *server, const struct rpc_op ***ops);
 
-/* ---- report_connections.c: slow and stuck connections, with their addresses ---- */
+/* ---- report_tables.c: slow and stuck connections, with their addresses ---- */
 
 /* Writes lines of the summary: how unequal the load of @server's connections was in @d, and which are slow or stuck. */
 void report_connections(FILE *out, const struct delta *d, const char *server);

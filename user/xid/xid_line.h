@@ -78,7 +78,7 @@ struct xid_line {
  * len. */
 bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line *out);
 
-/* ---- xid_rating.c: severity and action of one event, by its text if that decides (xid_text.tsv), otherwise by the catalogs ---- */
+/* ---- xid_policy.c: severity and action of one event, by its text if that decides (xid_text.tsv), otherwise by the catalogs ---- */
 
 /* Both are label values; action is "" for an SXid. */
 struct xid_rating {

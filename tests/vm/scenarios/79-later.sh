@@ -36,10 +36,11 @@ mv /dev/kmsg.away /dev/kmsg
 show_tracefs
 attached() {
 	agent_write
-	grep -q 'hook_attached{hook="trace_events"} 1' x.prom && grep -q 'hook_attached{hook="kernel_log"} 1' x.prom
+	grep -q 'hook_attached{hook="kernel_log"} 1' x.prom
 }
 begin=$SECONDS
 wait_for 90 attached
+wait_for 90 driver_watched
 echo $((SECONDS - begin)) >seconds
 xid a3
 agent_settle 3

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck disable=SC2154 # set here, or by PARAMETERS
 # `xidscope trace --files`: files of known sizes, each read once, a directory of many, and a file that is written, by known
-# processes of a job, have what was done, in the session and in a replay; of more files than there is room for all others, and the
-# rest. A folder of the file system is mounted as well, then alone.
+# processes of a job, have what was done, in the session and in a replay; if there are more files than room, what
+# is counted and what is not add up. A folder of the file system is mounted as well, then alone.
 # PARAMETERS="known=40 small=300 readers=8": so many of each, and processes that read the small ones.
 [[ $(uname -r) != 6.1.* ]] || : "${known:=200}" "${small:=40000}" "${readers:=200}" # ten minutes, on one kernel
 : "${known:=40}" "${small:=300}" "${readers:=8}"

@@ -38,7 +38,7 @@ chmod 777 .
 hold user nobody
 hold held in_box held
 (in_box free sleep 1000 &)
-for form in "${!forms[@]}"; do hold "$form" in_group "${forms[$form]}"; done
+for form in "${!forms[@]}"; do hold "$form" in_group "${forms[$form]}" env "RUN=$form"; done
 hold job in_step s1JHM889NVM301/step_0/slurm
 # Any user's: the server of a FUSE file answers no READ. One process reads the file; another maps it for direct I/O, and waits
 # for the first one's page. It is in the group of a job, from which the kernel prints the text of an Xid.

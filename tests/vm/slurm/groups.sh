@@ -42,7 +42,8 @@ for form in "${forms[@]}"; do
 	sent=$(sum xidscope_nfs_owner_sent_bytes_total "owner=\"slurm:$job\"" 'kind="write"')
 	echo "job $job has sent $sent bytes"
 	((sent >= 20 << 20 && sent < (20 << 20) * 101 / 100))
-	[[ $(sum xidscope_nfs_owner_sent_bytes_total) == "$(sum xidscope_rpc_sent_bytes_total 'server="127.0.0.1"')" ]]
+	cp "$output" now # not two of them
+	[[ $(output=now sum xidscope_nfs_owner_sent_bytes_total) == "$(output=now sum xidscope_rpc_sent_bytes_total 'server="127.0.0.1"')" ]]
 	print_fault "$(<"/run/pid-$job")"
 	wait_for 60 grep "\"xid\":79.*\"job\":\"*$job\b" $events
 	touch "/run/end-$job"
