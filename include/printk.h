@@ -11,7 +11,7 @@
 #define PRINTK_COMM 16
 #define PRINTK_STACK 16 /* addresses: printk's own functions, its caller, and some more */
 #define PRINTK_NAME 96 /* room for the name of one of them, with its module and a newline */
-#define PRINTK_NAMES 240 /* and for all */
+#define PRINTK_NAMES 288 /* and for all: on arm64 180 bytes stand before the caller */
 #define PRINTK_RING_BYTES (256 * 1024)
 #define PRINTK_OTHERS_BYTES (PRINTK_RING_BYTES / 2) /* what others than the driver may fill */
 

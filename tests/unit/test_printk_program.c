@@ -116,10 +116,10 @@ TEST(who_called_is_named_up_to_the_first_module)
 	assert_names(formatted("printk_sprint\n%s", name));
 	name[PRINTK_NAME - 1] = 'y';
 	assert_names(formatted("printk_sprint\n%.*s", PRINTK_NAME - 1, name));
-	/* There is room for two of them. */
+	/* There is room for three of them. */
 	name[PRINTK_NAME - 2] = name[PRINTK_NAME - 1] = '\0';
 	stack_now[0] = stack_now[1] = stack_now[2] = name;
-	assert_names(formatted("%s\n%s\n", name, name));
+	assert_names(formatted("%s\n%s\n%s\n", name, name, name));
 }
 
 TEST(a_message_whose_callers_have_no_names_is_counted)

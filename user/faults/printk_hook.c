@@ -16,7 +16,7 @@
  * hook proves nothing and is detached.
  *
  * The program passes on only messages with a mark of the driver ("NVRM", "SXid", "nvsw"): on most nodes none, ever. Its
- * ring buffer holds some 520. In a storm it may fill before it is read. Then the program counts what it drops, by whether
+ * ring buffer holds some 460. In a storm it may fill before it is read. Then the program counts what it drops, by whether
  * the driver was on the stack. What may be the driver's opens a gap: the log decides about what was printed until now.
  * Others may fill half of the buffer only, and what they lose opens none.
  */

@@ -12,6 +12,8 @@ def each_fault_of_each_driver_counts_once(folder):
             ours = between(folder, f"{build}-{turn}-before", f"{build}-{turn}-after")
             by = "hook" if knows_callers(folder) else "driver" if build == "tracepoint" else "log"
             need(authority(after) == by, build, turn, authority(after), "not", by)
+            unnamed = after.get("events_dropped_total", reason="printk")
+            need(by != "hook" or not unnamed, build, turn, unnamed, "callers without a name")
             wanted = {("0000:c1:00.0", 79): 1, ("0000:c2:00.0", 31): 2,
                       ("0000:c3:00.0", 20034): 1}
             if by == "driver":  # the only one that needs no text
