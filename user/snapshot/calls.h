@@ -113,8 +113,8 @@ enum rpc_fact {
 	RPC_FACT_PHASE = RPC_FACT_PHASE_SESSION, /* + enum rpc_phase */
 	RPC_FACT_SATURATED = RPC_FACT_SATURATED_SLOT, /* + enum rpc_limit */
 	RPC_FACT_DEPTH = RPC_FACT_DEPTH_SLOT, /* + enum rpc_queue */
-	RPC_FACT_DEPTH_MAX = RPC_FACT_DEPTH_MAX_SLOT, /* likewise */
-	RPC_FACT_OLDEST = RPC_FACT_OLDEST_SLOT, /* likewise */
+	RPC_FACT_DEPTH_MAX = RPC_FACT_DEPTH_MAX_SLOT, /* + enum rpc_queue */
+	RPC_FACT_OLDEST = RPC_FACT_OLDEST_SLOT, /* + enum rpc_queue */
 };
 
 extern const char *const rpc_fact_names[RPC_FACTS];
