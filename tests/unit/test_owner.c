@@ -170,6 +170,7 @@ static void add_process(int pid, const char *group, int ticks, char state, const
 	put_bytes(formatted("/proc/%d/environ", pid), environment, len);
 }
 #define ENVIRONMENT(text) text, sizeof(text)
+#define TEN_E "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
 
 /* The owner after a look at environments as well. @known: whether it is final. */
 static const char *owner_with(const char *variables, const char *path, bool known)
@@ -205,6 +206,9 @@ TEST(a_variable_of_the_oldest_process_names_the_owner)
 	assert_string_equal(owner_with("RUN", "/htcondor/a", true), "env:RUN=a");
 	assert_string_equal(owner_with("RUN", "/htcondor/b", true), "group:htcondor/b");
 	assert_string_equal(owner_with("RUN", "/user/alice", true), "group:user/alice");
+	/* A zombie has no environment. */
+	add_process(9, "/lxc.payload.a", 50, 'Z', "", 0);
+	assert_string_equal(owner_with("RUN", "/lxc.payload.a", true), "env:RUN=old");
 	/* Empty is not set. A value that is too long is cut. */
 	add_process(11, "/lxc.payload.a/x", 400, 'S', ENVIRONMENT("RUN="));
 	assert_string_equal(owner_with("RUN", "/lxc.payload.a", true), "container:a");
@@ -212,6 +216,15 @@ TEST(a_variable_of_the_oldest_process_names_the_owner)
 		    ENVIRONMENT("RUN=" HEX_40 HEX_40 HEX_40 HEX_40 HEX_40));
 	assert_int_equal(strlen(owner_with("RUN", "/lxc.payload.a", true)),
 			 strlen("env:RUN=") + 64);
+	/* Between characters. */
+	add_process(11, "/lxc.payload.a/x", 400, 'S',
+		    ENVIRONMENT("RUN=" TEN_E TEN_E TEN_E TEN_E TEN_E));
+	assert_string_equal(owner_with("RUN", "/lxc.payload.a", true),
+			    "env:RUN=" TEN_E TEN_E
+			    "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9...9e5b7ce2");
+	add_process(11, "/lxc.payload.a/x", 400, 'S', ENVIRONMENT("RUN=\"a'=\\x41\t\xff"));
+	assert_string_equal(owner_with("RUN", "/lxc.payload.a", true),
+			    "env:RUN=\"a'=\\x5cx41\\x09\\xff");
 }
 
 #define HELD "/lxc.payload.a"

@@ -245,7 +245,7 @@ static void write_step(const char *root, const char *pid, const struct cgroup *c
 		fprintf(out, "%u %.*s\n", (unsigned int)job, (int)c->unnamed_job, c->path);
 }
 
-/* The oldest process of each container, or group outside of these; in a Slurm job root's, as others can take slurmstepd's title. */
+/* The oldest process, no zombie, of each container, or group outside; in a Slurm job root's: others can take slurmstepd's title. */
 struct oldest {
 	char path[CGROUP_PATH], pid[16];
 	uint64_t ticks; /* when it began */
@@ -263,7 +263,7 @@ static void note_oldest(struct groups *g, const char *root, const char *pid, con
 	struct oldest o, *found;
 
 	if (!file_first_line(PATHF("%s/proc/%s/stat", root, pid), stat, sizeof(stat)) ||
-	    !process_start_ticks(stat, &o.ticks))
+	    !process_start_ticks(stat, &o.ticks) || !strncmp(strrchr(stat, ')'), ") Z", 3))
 		return;
 	snprintf(o.path, sizeof(o.path), "%.*s", (int)c->outer, c->path);
 	snprintf(o.pid, sizeof(o.pid), "%s", pid);
@@ -308,11 +308,11 @@ static void write_variable(const char *root, const char *names, const struct old
 	char variable[CGROUP_VARIABLE] = "-";
 	FILE_TEXT environment = {};
 	struct timespec now;
-	bool read;
+	bool read =
+		!may_hold_memory(root, o->pid) &&
+		!file_text_read(&environment, PATHF("%s/proc/%s/environ", root, o->pid), 6 << 20);
 
 	clock_gettime(CLOCK_BOOTTIME, &now);
-	read = !may_hold_memory(root, o->pid) &&
-	       !file_text_read(&environment, PATHF("%s/proc/%s/environ", root, o->pid), 6 << 20);
 	if (read)
 		find_variable(&environment, names, variable);
 	if (*variable == '-' && (!read || o->ticks / tick + 30 > (uint64_t)now.tv_sec))
