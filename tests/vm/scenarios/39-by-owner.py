@@ -11,6 +11,9 @@ MOVED = {
     ("slurm:4712", "write", "sent"): 15 * MB,
     ("slurm:4713", "write", "sent"): 6 * MB,
     ("pod:train/loader-0", "read", "received"): 6 * MB,
+    ("container:infer", "read", "received"): 6 * MB,
+    ("lsf:4711", "read", "received"): 6 * MB,
+    ("pbs:4711[3]", "read", "received"): 6 * MB,
     ("unit:copy.service", "read", "received"): 6 * MB,
     ("unit:copy.service", "write", "sent"): 6 * MB,
 }

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck disable=SC2154,SC2034 # programs of bash and perl; agent and agents are agent-lib.sh's
-# The calls of jobs, a pod, a unit and a user are theirs, whoever writes back their pages, and all add up to the server: also of
-# processes that live for a moment, and of more jobs than the tables hold. Another agent does not count owners. The source
-# tracepoints does not know whose pages the kernel writes back.
+# The calls of jobs of Slurm, LSF and PBS, a pod, a container of CRI-O, a unit and a user are theirs, whoever writes back their
+# pages, and all add up to the server: also of processes that live for a moment, and of more jobs than the tables hold. Another
+# agent does not count owners. The source tracepoints does not know whose pages the kernel writes back.
 # PARAMETERS="processes=2000 jobs=10000 pause=0.25": so many, and seconds between two jobs.
 groups=/sys/fs/cgroup
 uid=01234567-89ab-cdef-0123-456789abcdef
 pod=kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${uid//-/_}.slice/cri-containerd-ab.scope
+id=4f0cd5b61a9201234567890123456789012345678901234567890123456789ab
+readers=("$pod" "system.slice/crio-$id.scope" lsf/cluster1/job.4711.2026.1695012345 "pbs_jobs.service/jobs/4711[3].server")
 # group PATH: a control group with memory accounted for.
 group() {
 	local path='' name
@@ -19,11 +21,13 @@ group() {
 # cost_of PID: resident kilobytes, ticks of CPU time, seconds.
 cost_of() { echo "$(awk '/^VmRSS/ { print $2 }' "/proc/$1/status") $(cut -d ' ' -f 14,15 "/proc/$1/stat") $SECONDS" >>costs; }
 job() { echo "system.slice/slurmstepd.scope/job_$1"; }
-for name in "$(job 4711)/step_0" "$(job 4712)/step_0" "$(job 4713)/step_batch" "$(job 4714)/step_0" "$pod" system.slice/copy.service \
+for name in "$(job 4711)/step_0" "$(job 4712)/step_0" "$(job 4713)/step_batch" "$(job 4714)/step_0" "${readers[@]}" system.slice/copy.service \
 	user.slice/user-1000.slice/session-1.scope; do
 	group "$name"
 done
-mkdir -p "/var/log/pods/train_loader-0_$uid"
+containers=/var/lib/containers/storage/overlay-containers
+mkdir -p "/var/log/pods/train_loader-0_$uid" $containers
+echo "[{\"id\": \"$id\", \"names\": [\"infer\"]}]" >$containers/containers.json
 # The kernel begins soon to write back.
 set_value /proc/sys/vm/dirty_writeback_centisecs 10
 set_value /proc/sys/vm/dirty_expire_centisecs 10
@@ -44,7 +48,7 @@ for turn in first second; do
 	in_group "$(job 4713)/step_batch" dd if=/dev/zero of=/mnt/owners/direct bs=1M count=6 oflag=direct status=none
 	wait "$writer"
 	sync
-	in_group "$pod" dd if=/mnt/owners/direct of=/dev/null bs=1M iflag=direct status=none
+	for name in "${readers[@]}"; do in_group "$name" dd if=/mnt/owners/direct of=/dev/null bs=1M iflag=direct status=none; done
 	# Not cp, for which NFSv4.2 has the server copy.
 	in_group system.slice/copy.service dd if=/mnt/owners/direct of=/mnt/owners/copy bs=1M status=none
 	in_group user.slice/user-1000.slice/session-1.scope ls -lR /mnt/owners >/dev/null
