@@ -7,10 +7,6 @@ set -euo pipefail
 
 declare -A untried=(
 	['RHEL, Rocky, Alma 2']="it needs SELinux, which Debian's guests do not have"
-	['Is it on? 3']="it needs Slurm and a GPU; tests/cli/ack_command.sh and tests/vm/slurm try what it runs"
-	['Is it on? 4']="it needs kubectl debug, whose image is not in the guest of tests/kubernetes/node.sh"
-	['Is it on? 5']="it ends what the block before begins"
-	['Slurm 1']="lines of slurm.conf: the guest of tests/vm/slurm has its own, for twelve nodes on one machine"
 )
 count=0
 while read -r block; do
