@@ -184,9 +184,8 @@ check_deployment() { # check_deployment KERNEL JOB NAME
 	systemd) options=(--image package --packages "$vm/package/rootfs.packages") ;;
 	runbook | package | rpm | containers) options=(--image "$3" --packages "$vm/$3/rootfs.packages") ;;
 	tarball) options=(--image "tarball-$release" --packages "$vm/tarball/rootfs.packages" --debian "$release") ;;
-	slurm-groups) options=(--image slurm --packages "$vm/slurm/rootfs.packages" --icount) ;;
 	slurm-latest) options=(--image slurm-sid --packages "$vm/slurm/rootfs.packages" --debian sid --icount) ;;
-	slurm-*) options=(--image slurm --errors --packages "$vm/slurm/rootfs.packages") ;;
+	slurm-*) options=(--image slurm --errors --packages "$vm/slurm/rootfs.packages" --icount) ;;
 	esac
 	[[ ! -e $2/systemd ]] || options+=(--append systemd.default_timeout_start_sec=900) # on a busy machine
 	if boot "$1" "$2" "$results/$1-$3" "${options[@]}" >"$2.log" 2>&1; then

@@ -38,7 +38,7 @@ agent_files() {
 
 	step "an acknowledgement holds for the agent, and for check"
 	xidscope check --health failing >/dev/null && false
-	xidscope ack c1:00.0 79 --note test
+	bash -e <(sed -n 1p drill)
 	refresh
 	[[ $(sum xidscope_node_health 'check="xid_fatal"') == 0 && $(sum xidscope_node_health 'check="xid_hardware"') == 1 ]]
 	xidscope check --style slurm | tee out/acknowledged | grep '^Xid 58 c2:00.0 \[xidscope warn\]'
@@ -107,7 +107,8 @@ for file in failing recovered; do
 	is n2 '^IDLE.DRAIN$'
 	[[ $(reason n2) == "xidscope: maintenance by hand ["* ]]
 done
-undrain
+bash -e <(sed -n 2p drill)
+wait_for 60 is n2 '^IDLE$'
 
 step "a prolog fails for a failure alone"
 prolog() { SLURM_SCRIPT_CONTEXT=prolog_slurmd SLURMD_NODENAME=n1 wrapper; }

@@ -1,15 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that a job has its number, by the control groups that Slurm's own slurmd makes, in calls by owner, in the event of an
-# Xid of its process, in `why --job` and for the epilog: with each form of groups that this version has.
+# Xid of its process, in `why --job` and for the epilog: with each form of groups that this version has. The health check, by the
+# lines of docs/DEPLOY.md, sets a comment in a first week.
 set -Eeuo pipefail
 cd /job
 nodes=1
 . ./slurm-lib.sh
 events=/job/out/xidscope.events
 slurm_configure
-slurm_conf ProctrackType=proctrack/cgroup HealthCheckInterval=3600
-echo "XIDSCOPE_EVENTS=$events" >/etc/xidscope/slurm
+mapfile -t lines <lines
+slurm_conf ProctrackType=proctrack/cgroup "${lines[@]}"
+ln -s /usr/local/sbin/xidscope-health-check /usr/sbin/
+printf '%s\n' XIDSCOPE_MODE=observe "XIDSCOPE_EVENTS=$events" >/etc/xidscope/slurm
+commented() { scontrol show node n1 | grep 'Comment=.*Xid 79'; }
 mkdir /sys/fs/cgroup/system.slice # as systemd has it
 for folder in /sys/fs/cgroup{,/system.slice}; do echo "+cpuset +cpu +memory +pids" >"$folder/cgroup.subtree_control"; done
 nfs_server_start 8
@@ -46,6 +50,9 @@ for form in "${forms[@]}"; do
 	[[ $(output=now sum xidscope_nfs_owner_sent_bytes_total) == "$(output=now sum xidscope_rpc_sent_bytes_total 'server="127.0.0.1"')" ]]
 	print_fault "$(<"/run/pid-$job")"
 	wait_for 60 grep "\"xid\":79.*\"job\":\"*$job\b" $events
+	wait_for 300 commented
+	[[ ! $(state n1) =~ DRAIN|DOWN ]]
+	(($(scontrol show config | grep -c '^HealthCheck') == 3))
 	touch "/run/end-$job"
 	wait_for 300 grep ": xid: .*$job" "/var/lib/xidscope/slurm/n1.job-$job"
 	xidscope why --job "$job" --events $events | tee "out/why-$job" | head -n 1 | grep '^xid: '
