@@ -432,6 +432,11 @@ TEST(a_group_is_that_of_the_whole_system)
 	put("/proc/11/cgroup", "12:rdma:/\n11:pids:/db.service\n1:name=systemd:/\n");
 	assert_string_equal(owner_with("RUN", "/lxc.payload.a", true), "env:RUN=x");
 	assert_string_equal(owner_with("RUN", "/db.service", true), "env:RUN=y");
+	/* Of two the deepest, however long its name is, and before that of systemd's own hierarchy. */
+	add_process(12, "/", 1, 'S', ENVIRONMENT("RUN=z"));
+	put("/proc/12/cgroup",
+	    "3:cpu:/condor/slot_1\n1:name=systemd:/system.slice/condor.service\n0::/condor.service\n");
+	assert_string_equal(owner_with("RUN", "/condor/slot_1", true), "env:RUN=z");
 }
 
 TEST(a_variable_replaces_neither_a_schedulers_owner_nor_a_user)

@@ -158,6 +158,7 @@ static bool has_owner(const struct cgroup *c)
 void cgroup_read(struct cgroup *c, const char *text)
 {
 	struct span rest = span_of(text), line;
+	int depth, deepest = -1;
 
 	*c = (struct cgroup){};
 	while (span_next_line(&rest, &line)) {
@@ -175,10 +176,13 @@ void cgroup_read(struct cgroup *c, const char *text)
 		    *one.path != '/')
 			continue;
 		find_owner(&one, below);
-		if (!*c->path || has_owner(&one) || strlen(one.path) > strlen(c->path))
-			*c = one;
-		if (has_owner(&one))
-			return;
+		depth = has_owner(&one) ? INT_MAX : 0;
+		for (const char *at = one.path; depth < INT_MAX && *at; at++)
+			depth += *at == '/' && at[1];
+		if (depth <= deepest)
+			continue;
+		*c = one;
+		deepest = depth;
 	}
 }
 
@@ -440,11 +444,9 @@ static void send_names(const void *names, FILE *out)
  * is held, is one about the names in it. */
 static bool has_names(struct cgroup *c, const struct helper *h, bool variable, uint64_t since)
 {
-	bool known = cgroup_find_names(c, h->text ?: ""), fresh = h->begun_ns >= since;
+	bool named = cgroup_find_names(c, h->text ?: ""), fresh = h->begun_ns >= since;
 
-	if (variable)
-		known = fresh && *c->variable;
-	return (known || (fresh && h->whole)) &&
+	return ((named && !variable) || (fresh && (h->whole || (variable && *c->variable)))) &&
 	       (*c->variable != '?' || monotonic_ns() > since + AGAIN_NS);
 }
 

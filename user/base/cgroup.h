@@ -24,7 +24,7 @@ struct cgroup {
 	size_t unnamed_job; /* length of the path up to the group of a job without a number; 0: none */
 };
 
-/* Reads the text of /proc/PID/cgroup. Uses the first group with a job, pod or container, else the longest. */
+/* Reads the text of /proc/PID/cgroup. Uses the first group with a job, pod or container, else the deepest, as BPF does. */
 void cgroup_read(struct cgroup *c, const char *text);
 
 /* The same for the group with this path from the root of its hierarchy. */

@@ -50,10 +50,8 @@ static bool take_id(struct span part, struct span rest, char id[CONTAINER_ID])
 	if (span_left(part) < CONTAINER_ID - 1)
 		return false;
 	digits = (struct span){ part.end - (CONTAINER_ID - 1), part.end };
-	if (digits.at > part.at && digits.at[-1] != '-')
-		return false;
-	/* podman's group of a pod, by cgroupfs. */
-	if (digits.at == part.at && span_starts_with(rest, "/libpod-"))
+	/* An ID alone with that below it is podman's group of a pod, by cgroupfs. */
+	if (digits.at > part.at ? digits.at[-1] != '-' : span_starts_with(rest, "/libpod-"))
 		return false;
 	digits = span_take_run(&digits, "0123456789abcdef");
 	return span_left(digits) == CONTAINER_ID - 1 && span_copy(digits, id, CONTAINER_ID);
