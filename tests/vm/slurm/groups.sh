@@ -52,7 +52,8 @@ for form in "${forms[@]}"; do
 	wait_for 60 grep "\"xid\":79.*\"job\":\"*$job\b" $events
 	wait_for 300 commented
 	[[ ! $(state n1) =~ DRAIN|DOWN ]]
-	(($(scontrol show config | grep -c '^HealthCheck') == 3))
+	(($(scontrol show config | grep -cE '^HealthCheck(Program|Interval|NodeState) ') == 3))
+	[[ $(scontrol show config 2>&1) != *"please review"* ]]
 	touch "/run/end-$job"
 	wait_for 300 grep ": xid: .*$job" "/var/lib/xidscope/slurm/n1.job-$job"
 	xidscope why --job "$job" --events $events | tee "out/why-$job" | head -n 1 | grep '^xid: '
