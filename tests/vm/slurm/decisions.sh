@@ -125,7 +125,7 @@ pids=$(cat /run/slurm{d.n1,d.n2,ctld}.pid)
 kill $pids
 for i in $pids; do wait_for 600 gone "/proc/$i"; done
 nodes=12
-slurm_conf HealthCheckInterval=60 # the guest cannot check twelve nodes more often
+slurm_conf HealthCheckInterval=300 # twelve checks at once keep the guest busy for long
 mapfile -t all < <(seq -f n%.0f $nodes)
 for i in "${all[@]}"; do change "$i" healthy; done
 slurmctld -c
