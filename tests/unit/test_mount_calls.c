@@ -182,6 +182,13 @@ TEST(what_returns_goes_on_with_its_series)
 		assert_int_equal(k->calls("b"), 4);
 		assert_int_equal(*k->count, 2);
 		assert_int_equal(calls_of(NULL), 11);
+		/* Also if it has called nothing for an hour until now. */
+		time_ns += 3600ull * SECOND;
+		k->add(4, "a", 30);
+		look();
+		assert_int_equal(k->calls("a"), 37);
+		assert_int_equal(*k->count, 1);
+		assert_int_equal(mounts_grew, 41);
 	}
 }
 

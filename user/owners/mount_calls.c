@@ -293,7 +293,7 @@ static void count_owner_mount(struct mount_calls_state *m, const struct client_c
 	rpc_sums_add(&row->sums, &c->sums);
 }
 
-/* Counts what clients have called. Rows of those that call are marked first: others make room. */
+/* Counts what clients have called. Rows of those that call are marked first: others make room, or end last. */
 static void count_clients(struct mount_calls_state *m, const struct client_list *clients,
 			  const struct snapshot *s)
 {
@@ -304,12 +304,12 @@ static void count_clients(struct mount_calls_state *m, const struct client_list 
 	ARRAY_EACH(k, kinds, COUNT(kinds)) {
 		bool full = false;
 
-		end_idle(k, m, s);
 		for (int mark = 1; mark >= 0; mark--)
 			ARRAY_EACH(c, clients->list, clients->count)
 				if ((k == OWNERS ? *c->owner : !c->oldest_ns) &&
 				    (c->oldest_ns || memcmp(&c->sums, &none, sizeof(none)) != 0))
 					count_client(m, k, c, mark, &full, s);
+		end_idle(k, m, s);
 	}
 	ARRAY_EACH(c, clients->list, clients->count)
 		if (*c->owner && memcmp(&c->sums, &none, sizeof(none)) != 0 &&
