@@ -2,7 +2,7 @@
 import re
 
 from judge import judgement, need
-from judge.reading import Metrics, number
+from judge.reading import Metrics, events, number
 
 
 # Who waits for the server, which stays silent, waits for longer. A busy machine takes 10 s for a start.
@@ -29,10 +29,18 @@ def what_can_be_named_is(folder):
     return sorted(hidden.values("nfs_owner_calls_total", "owner"))
 
 
+@judgement
+def who_prints_is_looked_for(folder):
+    forged = [event for event in events(folder / "events.json") if event.get("name") == "unverified_xid"]
+    groups = [event.get("cgroup", "") for event in forged]
+    need(any("s1JHM889NVM301" in group for group in groups), groups)
+    return groups
+
+
 # What user/base/helper.c gives to other processes.
 OTHERS = re.compile(r"/proc/\d+/(cmdline|environ|maps|exe|cwd|root|fd)|/mnt/|/var/log/pods|/etc/(fstab|xidscope)"
                     r"|/var/lib/(docker|containers)|/run/containerd"
-                    r"|/usr/lib/debug|(.*/)?acks$|(.*/)?events.json")
+                    r"|/usr/lib/debug|(.*/)?acks$|(.*/)?events.json|status$")
 
 
 @judgement

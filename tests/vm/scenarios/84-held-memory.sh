@@ -22,6 +22,8 @@ in_box() {
 	join_group "lxc.payload.$1"
 	RUN=$1 exec "${@:2}"
 }
+need_drivers
+driver_load text # so that the agent looks for who prints
 nfs_server_start
 prepare_file /export
 cp /export/load /export/file
@@ -84,16 +86,15 @@ let_go() {
 }
 trap let_go EXIT
 wait_for 20 test -e maps
-# Each path that the main process gives to the kernel.
+# Each path that the main process gives to the kernel: getname_flags() is inlined where a file is opened.
 mkdir "$tracing"
 defer rmdir "$tracing"
-echo 'p:xidscope_test/path getname_flags path=+0($arg1):ustring' >/sys/kernel/tracing/kprobe_events
+printf 'p:xidscope_test/%s path=+0(%s):ustring\n' 'path getname_flags' '$arg1' 'open __x64_sys_openat' '+104(%di)' >/sys/kernel/tracing/kprobe_events
 defer eval 'echo >/sys/kernel/tracing/kprobe_events'
 defer eval "echo 0 >$tracing/events/xidscope_test/enable"
-echo 1 >$tracing/events/xidscope_test/path/enable
 echo 8192 >$tracing/buffer_size_kb
 paths() { grep -o "path=.*" $tracing/trace | sort -u >"$1.paths"; }
-traced=(bash -c "echo \$\$ >$tracing/set_event_pid; exec \"\$@\"" -)
+traced=(bash -c "echo \$\$ >$tracing/set_event_pid; echo 1 >$tracing/events/xidscope_test/enable; exec \"\$@\"" -)
 agent_under=("${traced[@]}")
 iptables -A OUTPUT -d 127.0.0.2 -p tcp --dport 2049 -j DROP
 sleep 2
@@ -109,6 +110,7 @@ ends() {
 	echo $(($(date +%s%3N) - begin)) >"$1.milliseconds"
 }
 ends write agent_write named
+wait_for 60 driver_watched
 (in_step $held setpriv --reuid 65534 --regid 65534 --clear-groups unshare -U -r -m perl -e \
 	'my ($d, $f, $t, $o) = ("none", "/mnt", "tmpfs", "NVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, text"); syscall 165, $d, $f, $t, 0, $o; sleep 9' &)
 ends text wait_for 20 says events.json 'Xid (PCI:0000:c1:00)'
