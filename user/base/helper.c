@@ -6,8 +6,8 @@
  * a silent server; the driver's files in proc while it hangs. No timer ends such a call; only another process can be left alone.
  *
  * Invariant: `run` and `trace` themselves read only the text of sysfs, tracefs, cgroupfs, debugfs and proc; of other
- * processes only `stat`, `status`, `comm`, `cgroup`, `ns`, `mountinfo`, `mountstats` and `net`, for which the kernel takes no
- * lock of a process's memory or files. Everything else, and who reads or writes it:
+ * processes only `stat`, `comm`, `cgroup`, `ns`, and of process 1 `mountinfo`, `mountstats` and `net`, for which the kernel
+ * takes no lock of a process's memory or files. Everything else, and who reads or writes it:
  *
  *   what                                          who              without an answer
  *   /proc/PID/cmdline of slurmstepd               xidscope-names   the job is named by its SLUID
@@ -29,9 +29,10 @@
  *   units of mounts, in folders of systemd        trace            it waits, at its end
  *   kernel types below /boot or /lib/modules      libbpf           only kernels without /sys/kernel/btf
  *
- * Two waits are left. The lists of mounts: btrfs reads its disk for the name of a subvolume, with the lock of all mounts. And
- * memory: since Linux 6.3 a process that reclaims pages may wait for a server (nfs_release_folio()); PR_SET_IO_FLUSHER prevents it,
- * but has the kernel refuse maps and events for each CPU.
+ * Three waits are left. The lists of mounts: btrfs reads its disk for the name of a subvolume, with the lock of all mounts. And
+ * memory: who reclaims it may wait for a server to commit a page (nfs_release_folio() from 6.3 on, without nfs_wb_folio_reclaim())
+ * or to take back a delegation (nfs4_evict_inode()). PR_SET_IO_FLUSHER prevents it, but then the kernel refuses per-CPU maps.
+ * And `stat`: if the process ends while its text is made, some microseconds, the reader frees its memory and closes what was mapped.
  *
  * Each question has a process of its own, forked when it is asked, some 0.3 ms: there is nothing to keep, to feed or to replace. The
  * answer comes through a pipe. When the deadline is over the caller kills the process. One that cannot be killed keeps the pipe
@@ -156,12 +157,9 @@ int helper_ask_once(struct file_text *f, helper_work *work, const void *context)
 		helper_collect(&h, monotonic_ns() + HELPER_ONCE_NS);
 	while (h.pipe >= 0 && !helper_sleeps(&h) &&
 	       monotonic_ns() < h.begun_ns + HELPER_STARVED_NS);
-	if (h.pipe >= 0)
-		return -ETIMEDOUT;
-	if (!h.whole)
-		return -EAGAIN;
-	f->bytes = h.text;
-	f->len = h.len;
+	if (h.pipe >= 0 || !h.whole)
+		return h.pipe >= 0 ? -ETIMEDOUT : -EAGAIN;
+	*f = (struct file_text){ .bytes = h.text, .len = h.len };
 	h.text = NULL;
 	h.len = 0;
 	return 0;
@@ -181,13 +179,11 @@ int helper_open_file(struct file_text *f)
 {
 	int err = f->len ? -(unsigned char)*f->bytes : -EAGAIN;
 
-	if (err) {
+	if (err)
 		file_text_free(f);
-		return err;
-	}
-	f->len--;
-	memmove(f->bytes, f->bytes + 1, f->len + 1);
-	return 0;
+	else
+		memmove(f->bytes, f->bytes + 1, f->len--);
+	return err;
 }
 
 int helper_read_file(struct file_text *f, const char *path, bool own)
