@@ -10,6 +10,7 @@
 #include "faults/fault_observer.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
@@ -202,10 +203,15 @@ static bool attach_programs(struct trace_events *t)
 
 bool trace_events_load(struct trace_events *t, bool quiet)
 {
+	/* libbpf would look for a type that this kernel lacks in all modules, for which it needs CAP_SYS_ADMIN. */
+	LIBBPF_OPTS(bpf_object_open_opts, kernel_alone,
+		    .btf_custom_path = "/sys/kernel/btf/vmlinux");
+	bool types = !access(kernel_alone.btf_custom_path, R_OK);
+
 	if (t->bpf)
 		return true;
 	bpf_error_log_clear();
-	t->bpf = kernel_events_bpf__open_opts(bpf_kernel_types());
+	t->bpf = kernel_events_bpf__open_opts(types ? &kernel_alone : NULL);
 	if (t->bpf)
 		bpf_report_verified(t->bpf->obj);
 	if (t->bpf && !kernel_events_bpf__load(t->bpf) && attach_programs(t)) {

@@ -99,15 +99,6 @@ const char *bpf_reason(int error)
 	return bpf_refusal_explain(feature, sizeof(feature), error_log) ? feature : strerror(error);
 }
 
-const struct bpf_object_open_opts *bpf_kernel_types(void)
-{
-	static const struct bpf_object_open_opts opts = { .sz = sizeof(opts),
-							  .btf_custom_path =
-								  "/sys/kernel/btf/vmlinux" };
-
-	return access(opts.btf_custom_path, R_OK) ? NULL : &opts;
-}
-
 #define LOG_FIGURES 4 /* the kernel's BPF_LOG_STATS */
 
 void bpf_report_verified(const struct bpf_object *object)

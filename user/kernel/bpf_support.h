@@ -29,10 +29,6 @@ const char *bpf_reason(int error);
  * verifier's last line. Returns false if there is nothing to report. */
 bool bpf_refusal_explain(char *feature, size_t size, const char *words);
 
-/* Options to open an object with types of the kernel alone. Without them libbpf looks for a type that this kernel lacks in all
- * modules, for which it needs CAP_SYS_ADMIN. NULL: the kernel has no types. */
-const struct bpf_object_open_opts *bpf_kernel_types(void);
-
 /* With --verbose: makes the kernel report the number of verified instructions of each program that is loaded. */
 void bpf_report_verified(const struct bpf_object *object);
 

@@ -394,7 +394,7 @@ static int load_programs(struct stuck_tasks *t, bool count)
 	int err;
 
 	bpf_error_log_clear();
-	t->bpf = stuck_tasks_bpf__open_opts(bpf_kernel_types());
+	t->bpf = stuck_tasks_bpf__open();
 	if (!t->bpf)
 		return -errno;
 	bpf_program__set_autoload(t->bpf->progs.nobody_sleeps, count);
