@@ -291,6 +291,7 @@ done <"$top/tests/data/saved_logs.txt"
 yes "$(printf ':%.0s' {1..4095})" | head -500 | timeout 5 "$program" xid - >out 2>&1
 ((PIPESTATUS[2] == 1)) || fail "lines of colons take seconds"
 [[ $(printf 'n1> %s\n' 'NVRM: API mismatch: the client' | "$program" xid -) == 'health: unknown'*'with an unknown prefix: 1.'* ]] || fail "an unknown form is ok"
+[[ $(printf '[  1.0] NVRM: API mismatch: the client\n       NVRM: this kernel module has\n' | "$program" xid -) == 'health: ok'* ]] || fail "the further lines of a message are an unknown form"
 for fields in 'Fri 2026-01-02 03:04:05.6 UTC [s=a;i=1]\n    _TRANSPORT=kernel\n    MESSAGE=' '__CURSOR=s=1\n_TRANSPORT=stdout\nMESSAGE='; do
 	[[ $(printf %b "$fields$line" | "$program" xid - 2>&1) == 'xidscope: journalctl -o verbose and -o export are not read: use -o json' ]] ||
 		fail "entries with a line for each field are read: $fields"

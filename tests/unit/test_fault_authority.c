@@ -206,7 +206,7 @@ TEST(one_fault_is_counted_once_however_it_is_reported)
 	assert_golden_in(TEST_DATA "/texts.tsv", "one fault, however it is reported", counted_by);
 }
 
-/* No fault waits for another report of itself. */
+/* No fault waits for what may not come. */
 TEST(the_authority_counts_at_once)
 {
 	know_callers();
@@ -217,11 +217,47 @@ TEST(the_authority_counts_at_once)
 	assert_state("hook 2, rm_init_adapter_failed 1");
 	fresh();
 	watch_driver();
+	record(XID_79);
 	driver_79();
 	assert_state("driver 1");
 	record(SXID_20034);
 	record(NO_START);
 	assert_state("driver 1, log 1, rm_init_adapter_failed 1");
+}
+
+/* The text says how grave it is. */
+TEST(a_report_that_is_read_before_its_text_has_the_severity_of_the_text)
+{
+	static const char text[] =
+		"NVRM: Xid (PCI:0000:c1:00): 149, NETIR_LINK_EVT Nonfatal XC0 i0 Link 13 (0x1 0x2)";
+
+	watch_driver();
+	driver(149, "0000:c1:00.0");
+	assert_state("");
+	fault_authority_expire(&w->authority, w->now + SECOND); /* the log is not read as far */
+	record(text);
+	assert_state("driver 1");
+	assert_string_equal(counts->faults[0].severity, "warning");
+	/* It is the same when the driver has gone meanwhile. */
+	driver(149, "0000:c1:00.0");
+	fault_authority_offer(&w->authority, AUTHORITY_DRIVER, false, w->now);
+	record(text);
+	settle("driver 2");
+	assert_int_equal(counts->faults[0].count, 2);
+	/* The log has no text: all of it has been read. */
+	watch_driver();
+	driver(149, "0000:c1:00.0");
+	w->now++;
+	pass(0);
+	assert_state("driver 3");
+	record(text); /* of a line that has only now ended */
+	settle("driver 3");
+	assert_int_equal(counts->fault_count, 2);
+	/* The state is not saved between the two. */
+	record(text);
+	assert_false(fault_authority_settled(&w->authority));
+	driver(149, "0000:c1:00.0");
+	assert_true(fault_authority_settled(&w->authority));
 }
 
 static void drain_message(void)
@@ -247,14 +283,14 @@ TEST(the_authority_is_asked_before_a_record_is_judged)
 	watch_driver();
 	w->drain = drain_report;
 	record(XID_79);
-	for (unsigned int i = 0; i < 320; i++) /* there is no room for more */
+	for (unsigned int i = 0; i < 512; i++) /* there is no room for more */
 		record(formatted("NVRM: Xid (PCI:0000:c3:00): %u, x", i));
-	settle("driver 1, unverified 320");
+	settle("driver 1, unverified 512");
 	/* In a gap at once. */
 	lose_some(AUTHORITY_DRIVER);
 	w->drain = drain_report;
 	record(XID_79);
-	assert_state("driver 2, unverified 320");
+	assert_state("driver 2, unverified 512");
 }
 
 /* The driver's report may come a moment after its text, and not later. */

@@ -12,10 +12,13 @@
  *
  * Lines that are not the driver's, such as a PCIe error, always count by the log.
  *
- * The invariant: no fault waits for a second report of itself. What the authority reports is counted, and its line is
- * noted until its record has been read: that record is the same fault. So is the n-th record of n equal lines. Before
- * a record that is not noted is judged, the authority is asked for all that it has: the driver prints after its hook
- * ran and, in a moment, before its tracepoint.
+ * What the hook reports is counted at once, and its line is noted until its record has been read: that record is the same
+ * fault. So is the n-th record of n equal lines. Before a record that is not noted is judged, the authority is asked for
+ * all that it has.
+ *
+ * The driver's report has no text, which may say how grave the fault is. The text is printed before it: the report is
+ * counted with the text if that has been read, or else once the log has been read up to the report's time. So nothing
+ * waits for what may not come.
  *
  * An authority does not see everything. What it may not have seen was printed before it began (a begin is not a moment:
  * a message may be printed while the hook is attached), or in a gap, in which its buffer was full. There the log decides
@@ -27,7 +30,7 @@
  * message, and only those to come up to the gap's end are in question: no record is read again.
  *
  * Outside of this a record that is not noted is nobody's. With the hook it counts as unverified: no driver printed it.
- * With the driver it is kept for a moment, as its report may come after it; then it is unverified.
+ * With the driver it is kept for a moment, in which its report comes; then it is unverified.
  *
  * The log has a clock of its own, which drifts. Each record lies between the last time that all of the log was read
  * and now, mostly less than a second. What was printed before the hook was attached is known by sequence numbers. */
@@ -44,10 +47,9 @@
 /* The driver reports an Xid within this time after it has printed it. */
 #define REPORT_WAIT_NS 100000000ull
 
-/* Beyond these the oldest leaves. More texts are owed a report than the buffer of reports has room for: else one would be taken
- * before its text is read, which says how grave it is. */
+/* Beyond these the oldest leaves. */
 #define MAX_NOTED 2048
-#define MAX_OWED 320
+#define MAX_HALVES 512
 
 /* Messages of others that are noted: each record is compared with all. Those beyond it count by their records. */
 #define MAX_NOTED_OTHERS 64
@@ -65,10 +67,8 @@ static uint32_t xid_hash(const char *device, unsigned int code)
 	return text_hash(device, strlen(device)) + code;
 }
 
-static uint32_t fault_hash(const struct fault_authority *a, const struct xid_line *line)
+static uint32_t fault_hash(const struct xid_line *line)
 {
-	if (a->in_force == AUTHORITY_DRIVER)
-		return xid_hash(line->pci, line->code);
 	return text_hash(line->header, (size_t)(line->message + line->message_len - line->header));
 }
 
@@ -115,6 +115,99 @@ static bool log_decides(const struct fault_authority *a, uint64_t time_ns)
 	return a->in_force == AUTHORITY_LOG || time_ns < a->sure_ns + BOUNDARY_NS;
 }
 
+/* ---- the driver: a report and a text, in whichever order they are read ---- */
+
+static bool take_half(struct fault_authority *a, uint32_t line, bool report, struct half *half)
+{
+	struct half *h =
+		ARRAY_FIND(x, a->halves, a->half_count, x->line == line && x->report == report);
+
+	if (!h)
+		return false;
+	*half = *h;
+	a->half_count--;
+	memmove(h, h + 1, (size_t)(a->halves + a->half_count - h) * sizeof(*h));
+	return true;
+}
+
+static void count_half(struct fault_authority *a, const struct half *h, bool proved)
+{
+	const struct fault_report from = {
+		.text = h->text,
+		.len = strlen(h->text),
+		.time_ns = h->time_ns,
+		.authority = fault_authority_names[h->report ? AUTHORITY_DRIVER : AUTHORITY_LOG]
+	};
+	struct xid_line line;
+	size_t offset = 0;
+
+	if (xid_line_next(from.text, from.len, &offset, &line))
+		fault_events_add_fault(a->events, &line, &from, proved);
+}
+
+/* An unproven text decides nothing. */
+static void count_both(struct fault_authority *a, struct half *report, const struct half *text)
+{
+	if (text->fits)
+		memcpy(report->text, text->text, sizeof(report->text));
+	count_half(a, report, true);
+}
+
+/* Decides about one whose other half has not come. */
+static void judge_half(struct fault_authority *a, const struct half *half)
+{
+	struct half h = *half;
+
+	take_half(a, h.line, h.report, &h);
+	if (h.report) /* its text may be part of a line that has not ended */
+		note_line(a, (struct noted){ h.line, .time_ns = h.time_ns });
+	count_half(a, &h, h.report || (h.fits && log_decides(a, h.time_ns)));
+}
+
+/* Decides about texts that were read, and reports that were made, long enough before these times. */
+static void judge_halves(struct fault_authority *a, uint64_t texts_ns, uint64_t reports_ns)
+{
+	struct half *h;
+
+	while ((h = ARRAY_FIND(x, a->halves, a->half_count,
+			       x->report ? x->time_ns < reports_ns :
+					   texts_ns >= x->read_ns + REPORT_WAIT_NS)))
+		judge_half(a, h);
+}
+
+static void keep_half(struct fault_authority *a, const struct half *half)
+{
+	if (a->half_count == MAX_HALVES && !half->report)
+		a->drain(a->context);
+	if (a->half_count == MAX_HALVES)
+		judge_half(a, &a->halves[0]);
+	*ARRAY_APPEND(a->halves, a->half_count) = *half;
+}
+
+void fault_authority_report(struct fault_authority *a, const struct driver_report *r)
+{
+	struct half report = { xid_hash(r->device, r->code), .report = true,
+			       .time_ns = r->time_ns },
+		    text;
+
+	snprintf(report.text, sizeof(report.text), "NVRM: Xid (PCI:%s): %u", r->device, r->code);
+	if (a->in_force != AUTHORITY_DRIVER ||
+	    (log_decides(a, r->time_ns) && take_noted(a, report.line, true)))
+		return;
+	if (take_half(a, report.line, false, &text))
+		count_both(a, &report, &text);
+	else
+		keep_half(a, &report);
+}
+
+void fault_authority_expire(struct fault_authority *a, uint64_t now_ns)
+{
+	kernel_report_expire(a->events, now_ns);
+	judge_halves(a, now_ns, now_ns == UINT64_MAX ? now_ns : a->all_read_ns);
+}
+
+/* ---- which authority ---- */
+
 void fault_authority_gap(struct fault_authority *a, enum fault_authority_kind kind, uint64_t end_ns)
 {
 	if (kind == a->in_force)
@@ -135,7 +228,7 @@ void fault_authority_offer(struct fault_authority *a, enum fault_authority_kind 
 	a->sure_ns = ns;
 	a->events->faults->counts.authority = best;
 	log_info(a->events->log, "the authority for faults is now %s", fault_authority_names[best]);
-	fault_authority_expire(a, UINT64_MAX);
+	judge_halves(a, UINT64_MAX, best == AUTHORITY_HOOK ? UINT64_MAX : a->all_read_ns);
 }
 
 /* ---- a text counts ---- */
@@ -171,7 +264,7 @@ void fault_authority_message(struct fault_authority *a, const struct printk_even
 	if (!driver && a->noted_others >= MAX_NOTED_OTHERS)
 		return;
 	while (xid_line_next(r.text, r.len, &offset, &line)) {
-		note_line(a, (struct noted){ fault_hash(a, &line), false, !driver, e->time });
+		note_line(a, (struct noted){ fault_hash(&line), false, !driver, e->time });
 		fault_events_add_fault(a->events, &line, &r,
 				       driver && form_of_call(r.text, r.len, line.header));
 	}
@@ -183,84 +276,6 @@ void fault_authority_message(struct fault_authority *a, const struct printk_even
 		if (driver && form_of_call(r.text, r.len, other.text))
 			fault_events_add_line(a->events, e->time, &other);
 	}
-}
-
-/* ---- the driver ---- */
-
-/* The text of this Xid, if it has been read before its report. */
-static bool take_owed(struct fault_authority *a, uint32_t line, struct owed *owed)
-{
-	struct owed *o = ARRAY_FIND(x, a->owed, a->owed_count, x->line == line);
-
-	if (!o)
-		return false;
-	*owed = *o;
-	a->owed_count--;
-	memmove(o, o + 1, (size_t)(a->owed + a->owed_count - o) * sizeof(*o));
-	return true;
-}
-
-void fault_authority_report(struct fault_authority *a, const struct driver_report *r)
-{
-	struct fault_report from = { .time_ns = r->time_ns,
-				     .authority = fault_authority_names[AUTHORITY_DRIVER] };
-	uint32_t hash = xid_hash(r->device, r->code);
-	struct owed owed = {};
-	struct xid_line line;
-	size_t offset = 0;
-
-	if (a->in_force != AUTHORITY_DRIVER ||
-	    (log_decides(a, r->time_ns) && take_noted(a, hash, true)))
-		return;
-	if (!take_owed(a, hash, &owed))
-		note_line(a, (struct noted){ hash, .time_ns = r->time_ns });
-	/* The report has no text, and an unproven one decides nothing. */
-	if (!owed.fits)
-		snprintf(owed.text, sizeof(owed.text), "NVRM: Xid (PCI:%s): %u", r->device,
-			 r->code);
-	from.text = owed.text;
-	from.len = strlen(owed.text);
-	if (xid_line_next(from.text, from.len, &offset, &line))
-		fault_events_add_fault(a->events, &line, &from, true);
-}
-
-/* Decides about the oldest text that the driver has not reported. */
-static void judge_owed(struct fault_authority *a)
-{
-	struct owed o = a->owed[0];
-	const struct fault_report from = { .text = o.text,
-					   .len = strlen(o.text),
-					   .time_ns = o.time_ns,
-					   .authority = fault_authority_names[AUTHORITY_LOG] };
-	struct xid_line line;
-	size_t offset = 0;
-
-	take_owed(a, o.line, &o);
-	if (xid_line_next(from.text, from.len, &offset, &line))
-		fault_events_add_fault(a->events, &line, &from,
-				       o.fits && log_decides(a, o.time_ns));
-}
-
-static void owe_text(struct fault_authority *a, const struct text *t, const struct xid_line *line,
-		     bool fits)
-{
-	struct owed *o;
-
-	if (a->owed_count == MAX_OWED)
-		a->drain(a->context);
-	if (a->owed_count == MAX_OWED)
-		judge_owed(a);
-	o = ARRAY_APPEND(a->owed, a->owed_count);
-	*o = (struct owed){ fault_hash(a, line), fits, t->from.time_ns, t->read_ns, "" };
-	snprintf(o->text, sizeof(o->text), "%.*s",
-		 (int)(line->message + line->message_len - line->header), line->header);
-}
-
-void fault_authority_expire(struct fault_authority *a, uint64_t now_ns)
-{
-	kernel_report_expire(a->events, now_ns);
-	while (a->owed_count && now_ns >= a->owed[0].read_ns + REPORT_WAIT_NS)
-		judge_owed(a);
 }
 
 /* ---- the log ---- */
@@ -278,19 +293,26 @@ static bool is_counted(struct fault_authority *a, uint32_t line)
 static void add_reported_xid(struct fault_authority *a, const struct text *t,
 			     const struct xid_line *line, bool fits)
 {
-	uint32_t hash = fault_hash(a, line);
-	struct owed owed;
+	struct half text = { xid_hash(line->pci, line->code), .fits = fits,
+			     .time_ns = t->from.time_ns, .read_ns = t->read_ns },
+		    report;
 
-	if (take_noted(a, hash, false))
+	snprintf(text.text, sizeof(text.text), "%.*s",
+		 (int)(line->message + line->message_len - line->header), line->header);
+	if (take_noted(a, text.line, false))
 		return;
-	owe_text(a, t, line, fits);
+	if (take_half(a, text.line, true, &report)) {
+		count_both(a, &report, &text);
+		return;
+	}
+	keep_half(a, &text);
 	if (!log_decides(a, t->from.time_ns))
 		return;
 	a->drain(a->context);
-	if (!take_owed(a, hash, &owed))
+	if (!take_half(a, text.line, false, &text))
 		return;
-	if (fits)
-		note_line(a, (struct noted){ hash, true, false, t->from.time_ns });
+	if (fits && a->in_force == AUTHORITY_DRIVER)
+		note_line(a, (struct noted){ text.line, true, false, t->from.time_ns });
 	fault_events_add_fault(a->events, line, &t->from, fits);
 }
 
@@ -299,15 +321,15 @@ static void add_fault_of_record(struct fault_authority *a, const struct text *t,
 {
 	bool fits = t->record->facility || form_of_fault(t->record, t->from.text, line);
 
-	if (t->record->facility || t->age < RECORD_AT_HOOK || a->in_force == AUTHORITY_LOG ||
-	    (a->in_force == AUTHORITY_DRIVER && line->kind != XID_LINE_XID))
+	if (t->record->facility || t->age < RECORD_AT_HOOK ||
+	    (a->in_force != AUTHORITY_HOOK && line->kind != XID_LINE_XID))
 		fault_events_add_fault(a->events, line, &t->from, fits);
-	else if (a->in_force == AUTHORITY_HOOK && !is_counted(a, fault_hash(a, line)))
+	else if (a->in_force != AUTHORITY_HOOK)
+		add_reported_xid(a, t, line, fits);
+	else if (!is_counted(a, fault_hash(line)))
 		fault_events_add_fault(
 			a->events, line, &t->from,
 			fits && (t->age == RECORD_AT_HOOK || log_decides(a, t->from.time_ns)));
-	else if (a->in_force == AUTHORITY_DRIVER)
-		add_reported_xid(a, t, line, fits);
 }
 
 static void add_line_of_record(struct fault_authority *a, const struct text *t,
@@ -411,11 +433,12 @@ bool fault_authority_crowded(const struct fault_authority *a)
 
 bool fault_authority_settled(const struct fault_authority *a)
 {
-	return !ARRAY_FIND(n, a->noted, a->noted_count, !n->by_log && !n->of_others);
+	return !ARRAY_FIND(n, a->noted, a->noted_count, !n->by_log && !n->of_others) &&
+	       !ARRAY_FIND(h, a->halves, a->half_count, h->fits);
 }
 
 void fault_authority_free(struct fault_authority *a)
 {
 	free(a->noted);
-	free(a->owed);
+	free(a->halves);
 }

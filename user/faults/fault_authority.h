@@ -55,14 +55,15 @@ struct fault_authority {
 	} * noted; /* the oldest first */
 	size_t noted_count, noted_others;
 
-	/* Texts of Xids that the driver has not reported. */
-	struct owed {
-		uint32_t line;
-		bool fits; /* it has the form of the driver's */
+	/* Xids of which one is read, and the other may still come: the driver's report or its text. */
+	struct half {
+		uint32_t line; /* a hash of device and code */
+		bool report; /* else the text */
+		bool fits; /* the text has the form of the driver's */
 		uint64_t time_ns, read_ns;
-		char text[256]; /* from the header on */
-	} * owed; /* the oldest first */
-	size_t owed_count;
+		char text[256]; /* from the header on; a report's is the header */
+	} * halves; /* the oldest first */
+	size_t half_count;
 };
 
 void fault_authority_free(struct fault_authority *a);
@@ -102,14 +103,16 @@ void fault_authority_record(struct fault_authority *a, const struct kmsg_record 
 
 /* All that the log had until @ns has been read. */
 void fault_authority_all_read(struct fault_authority *a, uint64_t ns);
-/* Decides about texts for which the driver's report has not come in time: until UINT64_MAX, about all texts. */
+/* Decides about texts for which the driver's report has not come in time, and about reports whose text was not in the log: until
+ * UINT64_MAX, about all. */
 void fault_authority_expire(struct fault_authority *a, uint64_t now_ns);
 
 /* Whether further messages of the hook must wait until more records are read. Each message that is counted is noted until
  * its record is read, and notes are bounded. */
 bool fault_authority_crowded(const struct fault_authority *a);
 
-/* Whether the log has been read up to where the authority has counted: the counts are those of the records read. */
+/* Whether the counts are those of the records read: the log has been read up to where the authority has counted, and no text that was
+ * read is yet to be counted. */
 bool fault_authority_settled(const struct fault_authority *a);
 
 /* ---- printk_hook.c: the hook on the kernel's printk ---- */

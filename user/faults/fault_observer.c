@@ -11,7 +11,6 @@
 #include "base/span.h"
 #include "faults/fault_authority.h"
 #include "kernel/kernel_log.h"
-#include "kernel/trace.h"
 
 /* Records read at a time, and for how long: a storm must not delay the other work. Records from before the start are read in one go. */
 #define LOG_BATCH 20000
@@ -153,14 +152,14 @@ void fault_observer_consume(struct fault_observer *g)
 	uint64_t begin = monotonic_ns();
 
 	follow_clock(g);
-	/* A message counts before the log is read, which may take a while. The driver's reports lack what its text has. */
+	/* A message counts before the log is read, which may take a while. */
 	if (g->kernel_log.fd < 0)
 		ask_hook(g);
 	if (g->kernel_log.fd < 0 || !fault_authority_crowded(&g->authority))
 		printk_hook_consume(g->printk);
 	read_log(g, LOG_BATCH);
 	trace_events_consume(&g->trace);
-	fault_authority_expire(&g->authority, begin);
+	fault_authority_expire(&g->authority, g->kernel_log.fd < 0 ? UINT64_MAX : begin);
 }
 
 static void write_state(struct fault_observer *g)
@@ -288,11 +287,8 @@ void fault_observer_poll(struct fault_observer *g, bool modules)
 	}
 	if (modules || now >= g->look_ns || g->events.load_begin_ns)
 		look_for_driver(g);
-	if (monotonic_ns() >= g->retry_ns) {
+	if (monotonic_ns() >= g->retry_ns)
 		retry(g);
-		/* Once more, because that took a while: a report that is read before its text has no process. */
-		fault_observer_consume(g);
-	}
 	trace_events_poll(&g->trace, !printk_hook_undecided(g->printk) &&
 					     g->authority.in_force != AUTHORITY_HOOK);
 	gpu_holders_poll(&g->holders);
@@ -457,7 +453,7 @@ static void read_version(struct fault_offer *f, const char *root)
 
 void fault_offer_read(struct fault_offer *f, const char *root, int every_message)
 {
-	char tracefs[PATH_MAX / 2], state[16];
+	char state[16];
 
 	/* access() knows nothing of dmesg_restrict. */
 	OPEN_FILE kmsg = open(PATHF("%s/dev/kmsg", root), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -470,8 +466,7 @@ void fault_offer_read(struct fault_offer *f, const char *root, int every_message
 	f->driver = !access(PATHF("%s/sys/module/nvidia", root), F_OK);
 	if (f->driver)
 		read_version(f, root);
-	f->driver_event = tracefs_find(root, tracefs, sizeof(tracefs)) == TRACEFS_MOUNTED &&
-			  tracefs_has_event(tracefs, "nvidia/nvidia_dev_xid");
+	f->driver_event = driver_has_event(root);
 	f->authority = every_message == PRINTK_SHOWN ? AUTHORITY_HOOK :
 		       f->driver_event               ? AUTHORITY_DRIVER :
 						       AUTHORITY_LOG;

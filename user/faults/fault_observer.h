@@ -99,6 +99,9 @@ struct trace_events {
 	uint64_t look_ns; /* when to look at all next */
 };
 
+/* Whether the driver has its tracepoint. @root is put before the paths. */
+bool driver_has_event(const char *root);
+
 void trace_events_free(struct trace_events *t);
 
 /* Observes the kernel's events, unless it does already. Returns false, unless @quiet after logging the reason, if the kernel refuses

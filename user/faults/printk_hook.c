@@ -263,11 +263,6 @@ void printk_hook_snapshot(const struct printk_hook *h, struct self *self)
 	snapshot_drop(self, "printk_others", h->bpf->bss->printk_others_dropped);
 }
 
-/* Those behind nvidia cannot be loaded without it. */
-static const char *const driver_modules[] = {
-	"nvswitch", "nvidia", "nvidia_modeset", "nvidia_uvm", "nvidia_drm", "nvidia_peermem",
-};
-
 enum function_kind {
 	CALLER,
 	INNER, /* it calls the tracepoint: a stack that is taken there begins with it */
@@ -292,7 +287,7 @@ uint64_t printk_driver_modules(const char *root)
 	uint64_t sum = 0;
 	struct stat st;
 
-	ARRAY_EACH(name, driver_modules, COUNT(driver_modules)) {
+	ARRAY_EACH(name, gpu_modules, GPU_MODULES_PRINT) {
 		if (!stat(PATHF("%s/sys/module/%s", root, *name), &st))
 			sum += st.st_ino;
 		else if (!strcmp(*name, "nvidia"))
@@ -338,8 +333,8 @@ static enum printk_origin origin_in_module(struct span name)
 	while (span_take_through(&module, " [")) {
 	}
 	module.end--;
-	return module.at > name.at && ARRAY_FIND(d, driver_modules, COUNT(driver_modules),
-						 span_is(module, *d)) ?
+	return module.at > name.at &&
+			       ARRAY_FIND(d, gpu_modules, GPU_MODULES_PRINT, span_is(module, *d)) ?
 		       PRINTK_ORIGIN_DRIVER :
 		       PRINTK_ORIGIN_OTHER;
 }

@@ -36,6 +36,7 @@ static const char *const tracepoints[KERNEL_EVENTS] = {
 static void on_module(struct trace_events *t, const struct traced_event *e)
 {
 	t->modules_changed = true;
+	t->look_ns = 0; /* once more: a module that goes is there for a moment */
 	if (strcmp(e->name, "nvidia") != 0)
 		return;
 	if (e->event == EVENT_MODULE_LOAD)
@@ -148,15 +149,21 @@ static int on_event(void *context, void *data, size_t size)
 
 /* ---- the driver's ---- */
 
+bool driver_has_event(const char *root)
+{
+	char tracefs[PATH_MAX / 2];
+
+	return tracefs_find(root, tracefs, sizeof(tracefs)) == TRACEFS_MOUNTED &&
+	       tracefs_has_event(tracefs, "nvidia/" DRIVER_EVENT);
+}
+
 /* A number of the driver's module, if it is there, has the tracepoint, and is wanted; otherwise 0. */
 static uint64_t find_driver(const struct trace_events *t)
 {
-	char tracefs[64];
 	struct stat module;
 
 	return t->bpf && t->driver_wanted && !stat("/sys/module/nvidia", &module) &&
-			       tracefs_find("", tracefs, sizeof(tracefs)) == TRACEFS_MOUNTED &&
-			       tracefs_has_event(tracefs, "nvidia/" DRIVER_EVENT) ?
+			       driver_has_event("") ?
 		       module.st_ino :
 		       0;
 }

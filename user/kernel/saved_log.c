@@ -7,7 +7,7 @@
  *	<3>  <3>1  kern  :err   : 			facility and level
  *	n1:   n1: kern: warning:   pod container 		up to three words; take_time() has these, and all times
  *	Jan  2 03:04:05  [Fri Jan  2 03:04:05 2026]  [  +0.000012] 	a time
- *	n1 kern.err kernel: 				host, facility, name
+ *	n1 kern.err kernel:   kern.err: 			host, facility, name
  *	[   12.345678] [ T123] 				the kernel's own time and task
  *	3,1339,5140900,-;				/dev/kmsg, netconsole
  *
@@ -129,6 +129,8 @@ static bool read_time(const char **text, double last, struct saved_time *time, i
 		seconds -= zone ? (double)tm.tm_gmtoff : 0;
 	}
 	rest = zone ?: rest ?: begin;
+	if (*rest == '"') /* a column of its own; the line has another */
+		return false;
 	rest += strcspn(rest, bracket ? "]" : " \t\n");
 	write_time(time, seconds, begin, rest);
 	time->known = seconds >= 0;
@@ -146,7 +148,7 @@ static bool read_time(const char **text, double last, struct saved_time *time, i
  * three words, such as the node: "n1: " of pdsh, "n1: kern: warning: " of Talos, "pod container ", "dmesg-1  | ", "> ". */
 static bool take_time(struct saved_log *l, struct prefix *p, const char **text)
 {
-	const char *begin = *text, *at = begin + strspn(begin, " \t"); /* a quotation */
+	const char *begin = *text, *at = begin + strspn(begin, " \t\""); /* a quotation, CSV */
 	struct saved_time time;
 
 	for (int words = 0; !read_time(&at, l->time.seconds, &time, &p->host);) {
@@ -284,6 +286,8 @@ static const char *kernel_text(const char *line, const struct prefix *p)
 			return text;
 		if (i && i <= p->host && is_kernel_time(word)) /* netconsole's */
 			return word;
+		if (!strncmp(word, "kern.", 5) && is_kernel_time(word + len + 1)) /* socklog's */
+			return word + len + 1;
 		last += i == p->host && !strncmp(word, "kern.", 5); /* syslogd of busybox */
 		if (len > 3 && word[len - 1] == ':') {
 			unnamed = is_process(word, len) || (p->host && i) ? NULL : line;
@@ -333,7 +337,8 @@ static const char *read_line(struct saved_log *l, char *line, struct prefix p)
 	if (text != line)
 		l->passed_over += cut_quoted(line + (text - line));
 	else
-		l->odd += strncmp(text, "NVRM: ", 6) != 0 && strstr(text, "NVRM: ");
+		l->odd += strncmp(text + (l->time.known ? blanks : 0), "NVRM: ", 6) != 0 &&
+			  strstr(text, "NVRM: ");
 	return text;
 }
 

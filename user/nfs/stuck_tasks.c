@@ -163,7 +163,6 @@ static bool take_function(struct stuck_task *task, struct span line)
 	static const char *const client[] = { "nfs",   "_nfs", "__nfs", "rpc_", "__rpc_",
 					      "xprt_", "xs_",  "nlm",   NULL };
 	static const char *const calls[] = { "rpc_", "__rpc_", "xprt_", "xs_", NULL };
-	static const char *const driver[] = { "nvidia", "nvswitch", NULL };
 	static const char *const locks[] = { "rwsem_", "down_", "__down_", "rwbase_", NULL };
 	struct span name, module;
 	bool first;
@@ -179,7 +178,7 @@ static bool take_function(struct stuck_task *task, struct span line)
 		task->waits_for_lock =
 			begins_with(name, locks) || ((task->waits_for_lock || !*task->function) &&
 						     span_starts_with(name, "nfs_start_io_"));
-	first = !*task->module && begins_with(module, driver);
+	first = !*task->module && is_gpu_module(module);
 	if (first)
 		span_copy(span_cut(module, sizeof(task->module) - 1), task->module,
 			  sizeof(task->module));

@@ -74,11 +74,9 @@ void fault_counts_free(struct fault_counts *counts)
 	*counts = (struct fault_counts){};
 }
 
-static const char *const watched[] = {
-	/* clang-format off */
-	"nfs", "nfsv", "blocklayoutdriver", "lockd", "sunrpc", "rpcrdma", "auth_rpcgss", "rpcsec_gss", "netfs", "fscache",
-	"nvidia", "nvswitch", "gdrdrv",
-	/* clang-format on */
+const char *const gpu_modules[GPU_MODULES] = {
+	"nvswitch",       "nvidia",    "nvidia_modeset",   "nvidia_uvm", "nvidia_drm",
+	"nvidia_peermem", "nvidia_fs", "nvidia_vgpu_vfio", "gdrdrv",
 };
 
 double fault_last_recovery(const struct fault_counts *counts, const char *gpu, bool withdrawn)
@@ -92,11 +90,20 @@ double fault_last_recovery(const struct fault_counts *counts, const char *gpu, b
 	return last;
 }
 
+bool is_gpu_module(struct span name)
+{
+	return ARRAY_FIND(m, gpu_modules, GPU_MODULES, span_is(name, *m));
+}
+
 bool fault_module_is_watched(const char *module)
 {
+	static const char *const nfs[] = { "nfs",    "nfsv",    "blocklayoutdriver", "lockd",
+					   "sunrpc", "rpcrdma", "auth_rpcgss",       "rpcsec_gss",
+					   "netfs",  "fscache" };
 	size_t len = strcspn(module, "0123456789");
 
-	return ARRAY_FIND(w, watched, COUNT(watched),
+	return is_gpu_module(span_of(module)) ||
+	       ARRAY_FIND(w, nfs, COUNT(nfs),
 			  !strncmp(module, *w, strlen(*w)) &&
 				  (strlen(*w) == len || module[strlen(*w)] == '_'));
 }

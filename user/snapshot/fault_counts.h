@@ -67,6 +67,11 @@ double fault_last_recovery(const struct fault_counts *counts, const char *gpu, b
 /* Whether it reports a CPU that is stuck. */
 bool kernel_event_is_stall(const char *kind);
 
+/* Modules of the GPU driver. The first ones print its faults; those behind the first two cannot be loaded without nvidia. */
+enum { GPU_MODULES_PRINT = 6, GPU_MODULES = 9 };
+extern const char *const gpu_modules[GPU_MODULES];
+bool is_gpu_module(struct span name);
+
 /* Whether it is of NFS or of the GPU driver: a task that dies or spins there holds what others wait for. */
 bool fault_module_is_watched(const char *module);
 

@@ -89,7 +89,7 @@ static void hand_out(struct fault_events *e, const struct kernel_report *r)
 					      .comm = r->comm,
 					      .text = text };
 
-	if (r->hangs && !strncmp(r->watched.module, "nvidia", 6)) {
+	if (r->hangs && is_gpu_module(span_of(r->watched.module))) {
 		signal.kind = "gpu_hang";
 		signal.device = r->watched.module;
 	}
