@@ -283,14 +283,14 @@ TEST(the_authority_is_asked_before_a_record_is_judged)
 	watch_driver();
 	w->drain = drain_report;
 	record(XID_79);
-	for (unsigned int i = 0; i < 512; i++) /* there is no room for more */
+	for (unsigned int i = 0; i < 2048; i++) /* there is no room for more */
 		record(formatted("NVRM: Xid (PCI:0000:c3:00): %u, x", i));
-	settle("driver 1, unverified 512");
+	settle("driver 1, unverified 2048");
 	/* In a gap at once. */
 	lose_some(AUTHORITY_DRIVER);
 	w->drain = drain_report;
 	record(XID_79);
-	assert_state("driver 2, unverified 512");
+	assert_state("driver 2, unverified 2048");
 }
 
 /* The driver's report may come a moment after its text, and not later. */

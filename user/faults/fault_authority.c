@@ -47,14 +47,13 @@
 /* The driver reports an Xid within this time after it has printed it. */
 #define REPORT_WAIT_NS 100000000ull
 
-/* Beyond these the oldest leaves. */
-#define MAX_NOTED 2048
-#define MAX_HALVES 512
+/* Beyond it the oldest leaves. */
+#define MAX_PARTS 2048
 
-/* Messages of others that are noted: each record is compared with all. Those beyond it count by their records. */
-#define MAX_NOTED_OTHERS 64
+/* Messages of others that are kept: each record is compared with all. Those beyond it count by their records. */
+#define MAX_OF_OTHERS 64
 
-/* ---- what is noted ---- */
+/* ---- parts of what may come in several ---- */
 
 static uint32_t text_hash(const char *text, size_t len)
 {
@@ -72,39 +71,24 @@ static uint32_t fault_hash(const struct xid_line *line)
 	return text_hash(line->header, (size_t)(line->message + line->message_len - line->header));
 }
 
-static void remove_noted(struct fault_authority *a, size_t i)
+/* Its text becomes the caller's. */
+static struct part remove_part(struct fault_authority *a, struct part *p)
 {
-	a->noted_others -= a->noted[i].of_others;
-	a->noted_count--;
-	memmove(&a->noted[i], &a->noted[i + 1], (a->noted_count - i) * sizeof(*a->noted));
+	struct part removed = *p;
+
+	a->part_count--;
+	memmove(p, p + 1, (size_t)(a->parts + a->part_count - p) * sizeof(*p));
+	return removed;
 }
 
-/* What was to come until then has come. */
-static void forget_noted(struct fault_authority *a, uint64_t until_ns)
+static bool take_part(struct fault_authority *a, uint32_t line, enum part_kind kind,
+		      struct part *taken)
 {
-	while (a->noted_count && a->noted[0].time_ns + CLOCK_ERROR_NS < until_ns)
-		remove_noted(a, 0);
-}
+	struct part *p = ARRAY_FIND(x, a->parts, a->part_count, x->line == line && x->kind == kind);
 
-static void note_line(struct fault_authority *a, struct noted line)
-{
-	struct noted *n;
-
-	if (a->noted_count == MAX_NOTED)
-		remove_noted(a, 0);
-	n = ARRAY_APPEND(a->noted, a->noted_count);
-	*n = line;
-	a->noted_others += line.of_others;
-}
-
-static bool take_noted(struct fault_authority *a, uint32_t line, bool by_log)
-{
-	struct noted *n =
-		ARRAY_FIND(x, a->noted, a->noted_count, x->line == line && x->by_log == by_log);
-
-	if (n)
-		remove_noted(a, (size_t)(n - a->noted));
-	return n;
+	if (p)
+		*taken = remove_part(a, p);
+	return p;
 }
 
 /* ---- intervals ---- */
@@ -115,28 +99,21 @@ static bool log_decides(const struct fault_authority *a, uint64_t time_ns)
 	return a->in_force == AUTHORITY_LOG || time_ns < a->sure_ns + BOUNDARY_NS;
 }
 
-/* ---- the driver: a report and a text, in whichever order they are read ---- */
-
-static bool take_half(struct fault_authority *a, uint32_t line, bool report, struct half *half)
+static struct part part_of(uint32_t line, enum part_kind kind, bool fits, uint64_t time_ns)
 {
-	struct half *h =
-		ARRAY_FIND(x, a->halves, a->half_count, x->line == line && x->report == report);
-
-	if (!h)
-		return false;
-	*half = *h;
-	a->half_count--;
-	memmove(h, h + 1, (size_t)(a->halves + a->half_count - h) * sizeof(*h));
-	return true;
+	return (struct part){ .line = line, .kind = kind, .fits = fits, .time_ns = time_ns };
 }
 
-static void count_half(struct fault_authority *a, const struct half *h, bool proved)
+/* Counts @p with @text, which is not NULL but where memory has failed. */
+static void count_part(struct fault_authority *a, const struct part *p, const char *text,
+		       bool proved)
 {
+	bool report = p->kind == PART_REPORT;
 	const struct fault_report from = {
-		.text = h->text,
-		.len = strlen(h->text),
-		.time_ns = h->time_ns,
-		.authority = fault_authority_names[h->report ? AUTHORITY_DRIVER : AUTHORITY_LOG]
+		.text = text ?: "",
+		.len = text ? strlen(text) : 0,
+		.time_ns = p->time_ns,
+		.authority = fault_authority_names[report ? AUTHORITY_DRIVER : AUTHORITY_LOG]
 	};
 	struct xid_line line;
 	size_t offset = 0;
@@ -145,65 +122,77 @@ static void count_half(struct fault_authority *a, const struct half *h, bool pro
 		fault_events_add_fault(a->events, &line, &from, proved);
 }
 
-/* An unproven text decides nothing. */
-static void count_both(struct fault_authority *a, struct half *report, const struct half *text)
+/* Decides about one to which nothing else has come. The text of a report may be part of a line that has not ended. */
+static void judge_part(struct fault_authority *a, struct part *part)
 {
-	if (text->fits)
-		memcpy(report->text, text->text, sizeof(report->text));
-	count_half(a, report, true);
+	struct part p = remove_part(a, part);
+	bool report = p.kind == PART_REPORT;
+
+	if (report)
+		*ARRAY_APPEND(a->parts, a->part_count) =
+			part_of(p.line, PART_COUNTED, true, p.time_ns);
+	count_part(a, &p, p.text, report || (p.fits && log_decides(a, p.time_ns)));
+	free(p.text);
 }
 
-/* Decides about one whose other half has not come. */
-static void judge_half(struct fault_authority *a, const struct half *half)
+static void keep_part(struct fault_authority *a, struct part part)
 {
-	struct half h = *half;
-
-	take_half(a, h.line, h.report, &h);
-	if (h.report) /* its text may be part of a line that has not ended */
-		note_line(a, (struct noted){ h.line, .time_ns = h.time_ns });
-	count_half(a, &h, h.report || (h.fits && log_decides(a, h.time_ns)));
-}
-
-/* Decides about texts that were read, and reports that were made, long enough before these times. */
-static void judge_halves(struct fault_authority *a, uint64_t texts_ns, uint64_t reports_ns)
-{
-	struct half *h;
-
-	while ((h = ARRAY_FIND(x, a->halves, a->half_count,
-			       x->report ? x->time_ns < reports_ns :
-					   texts_ns >= x->read_ns + REPORT_WAIT_NS)))
-		judge_half(a, h);
-}
-
-static void keep_half(struct fault_authority *a, const struct half *half)
-{
-	if (a->half_count == MAX_HALVES && !half->report)
+	if (a->part_count == MAX_PARTS && part.kind == PART_TEXT)
 		a->drain(a->context);
-	if (a->half_count == MAX_HALVES)
-		judge_half(a, &a->halves[0]);
-	*ARRAY_APPEND(a->halves, a->half_count) = *half;
+	if (a->part_count == MAX_PARTS)
+		judge_part(a, a->parts);
+	*ARRAY_APPEND(a->parts, a->part_count) = part;
 }
 
-void fault_authority_report(struct fault_authority *a, const struct driver_report *r)
+/* Whether what else may come of it has had its time. The log has been read, about, to @log_ns. */
+static bool is_over(const struct fault_authority *a, const struct part *p, uint64_t log_ns,
+		    uint64_t now_ns)
 {
-	struct half report = { xid_hash(r->device, r->code), .report = true,
-			       .time_ns = r->time_ns },
-		    text;
+	if (p->kind == PART_TEXT)
+		return now_ns >= p->read_ns + REPORT_WAIT_NS;
+	return p->kind == PART_REPORT ? p->time_ns < a->all_read_ns || now_ns == UINT64_MAX :
+					p->time_ns + CLOCK_ERROR_NS < log_ns;
+}
 
-	snprintf(report.text, sizeof(report.text), "NVRM: Xid (PCI:%s): %u", r->device, r->code);
-	if (a->in_force != AUTHORITY_DRIVER ||
-	    (log_decides(a, r->time_ns) && take_noted(a, report.line, true)))
-		return;
-	if (take_half(a, report.line, false, &text))
-		count_both(a, &report, &text);
-	else
-		keep_half(a, &report);
+static void judge_parts(struct fault_authority *a, uint64_t log_ns, uint64_t now_ns)
+{
+	struct part *p;
+
+	while ((p = ARRAY_FIND(x, a->parts, a->part_count, is_over(a, x, log_ns, now_ns))))
+		judge_part(a, p);
 }
 
 void fault_authority_expire(struct fault_authority *a, uint64_t now_ns)
 {
 	kernel_report_expire(a->events, now_ns);
-	judge_halves(a, now_ns, now_ns == UINT64_MAX ? now_ns : a->all_read_ns);
+	judge_parts(a, 0, now_ns);
+}
+
+/* ---- the driver: a report and a text, in whichever order they are read ---- */
+
+/* An unproven text decides nothing. */
+static void count_both(struct fault_authority *a, struct part *report, struct part *text)
+{
+	count_part(a, report, text->fits ? text->text : report->text, true);
+	free(report->text);
+	free(text->text);
+}
+
+void fault_authority_report(struct fault_authority *a, const struct driver_report *r)
+{
+	struct part report = part_of(xid_hash(r->device, r->code), PART_REPORT, false, r->time_ns),
+		    other;
+	char text[64];
+
+	if (a->in_force != AUTHORITY_DRIVER ||
+	    (log_decides(a, r->time_ns) && take_part(a, report.line, PART_BY_LOG, &other)))
+		return;
+	snprintf(text, sizeof(text), "NVRM: Xid (PCI:%s): %u", r->device, r->code);
+	report.text = strdup(text);
+	if (take_part(a, report.line, PART_TEXT, &other))
+		count_both(a, &report, &other);
+	else
+		keep_part(a, report);
 }
 
 /* ---- which authority ---- */
@@ -228,7 +217,7 @@ void fault_authority_offer(struct fault_authority *a, enum fault_authority_kind 
 	a->sure_ns = ns;
 	a->events->faults->counts.authority = best;
 	log_info(a->events->log, "the authority for faults is now %s", fault_authority_names[best]);
-	judge_halves(a, UINT64_MAX, best == AUTHORITY_HOOK ? UINT64_MAX : a->all_read_ns);
+	judge_parts(a, 0, UINT64_MAX - 1);
 }
 
 /* ---- a text counts ---- */
@@ -242,6 +231,15 @@ struct text {
 };
 
 /* ---- the hook ---- */
+
+static size_t count_of_others(const struct fault_authority *a)
+{
+	size_t count = 0;
+
+	ARRAY_EACH(p, a->parts, a->part_count)
+		count += p->kind == PART_COUNTED && !p->fits;
+	return count;
+}
 
 void fault_authority_message(struct fault_authority *a, const struct printk_event *e,
 			     enum printk_origin origin)
@@ -261,18 +259,18 @@ void fault_authority_message(struct fault_authority *a, const struct printk_even
 		fault_authority_gap(a, AUTHORITY_HOOK, e->time);
 		return;
 	}
-	if (!driver && a->noted_others >= MAX_NOTED_OTHERS)
+	if (!driver && count_of_others(a) >= MAX_OF_OTHERS)
 		return;
 	while (xid_line_next(r.text, r.len, &offset, &line)) {
-		note_line(a, (struct noted){ fault_hash(&line), false, !driver, e->time });
+		keep_part(a, part_of(fault_hash(&line), PART_COUNTED, driver, e->time));
 		fault_events_add_fault(a->events, &line, &r,
 				       driver && form_of_call(r.text, r.len, line.header));
 	}
 	for (offset = 0; kernel_line_next(r.text, r.len, &offset, &other);) {
 		if (other.proof != KERNEL_LINE_BY_DRIVER)
 			continue;
-		note_line(a, (struct noted){ text_hash(other.text, other.text_len), false, !driver,
-					     e->time });
+		keep_part(a, part_of(text_hash(other.text, other.text_len), PART_COUNTED, driver,
+				     e->time));
 		if (driver && form_of_call(r.text, r.len, other.text))
 			fault_events_add_line(a->events, e->time, &other);
 	}
@@ -283,37 +281,41 @@ void fault_authority_message(struct fault_authority *a, const struct printk_even
 /* Whether the hook has counted that line. */
 static bool is_counted(struct fault_authority *a, uint32_t line)
 {
-	if (take_noted(a, line, false))
+	struct part counted;
+
+	if (take_part(a, line, PART_COUNTED, &counted))
 		return true;
 	a->drain(a->context);
-	return take_noted(a, line, false);
+	return take_part(a, line, PART_COUNTED, &counted);
 }
 
 /* The driver's report may have come, or come in a moment. Near a boundary and in a gap the text does not wait for it. */
 static void add_reported_xid(struct fault_authority *a, const struct text *t,
 			     const struct xid_line *line, bool fits)
 {
-	struct half text = { xid_hash(line->pci, line->code), .fits = fits,
-			     .time_ns = t->from.time_ns, .read_ns = t->read_ns },
-		    report;
+	struct part text = part_of(xid_hash(line->pci, line->code), PART_TEXT, fits,
+				   t->from.time_ns),
+		    other;
 
-	snprintf(text.text, sizeof(text.text), "%.*s",
-		 (int)(line->message + line->message_len - line->header), line->header);
-	if (take_noted(a, text.line, false))
+	if (take_part(a, text.line, PART_COUNTED, &other))
 		return;
-	if (take_half(a, text.line, true, &report)) {
-		count_both(a, &report, &text);
+	text.read_ns = t->read_ns;
+	text.text =
+		strndup(line->header, (size_t)(line->message + line->message_len - line->header));
+	if (take_part(a, text.line, PART_REPORT, &other)) {
+		count_both(a, &other, &text);
 		return;
 	}
-	keep_half(a, &text);
+	keep_part(a, text);
 	if (!log_decides(a, t->from.time_ns))
 		return;
 	a->drain(a->context);
-	if (!take_half(a, text.line, false, &text))
+	if (!take_part(a, text.line, PART_TEXT, &other))
 		return;
-	if (fits && a->in_force == AUTHORITY_DRIVER)
-		note_line(a, (struct noted){ text.line, true, false, t->from.time_ns });
-	fault_events_add_fault(a->events, line, &t->from, fits);
+	if (other.fits && a->in_force == AUTHORITY_DRIVER)
+		keep_part(a, part_of(other.line, PART_BY_LOG, false, other.time_ns));
+	count_part(a, &other, other.text, other.fits);
+	free(other.text);
 }
 
 static void add_fault_of_record(struct fault_authority *a, const struct text *t,
@@ -404,7 +406,8 @@ void fault_authority_record(struct fault_authority *a, const struct kmsg_record 
 		count_forged(a, &t.from);
 		return;
 	}
-	forget_noted(a, t.from.time_ns);
+	if (a->part_count && is_over(a, a->parts, t.from.time_ns, 0))
+		judge_parts(a, t.from.time_ns, 0);
 	kernel_report_expire(a->events, t.from.time_ns);
 	/* The first message of the hook makes it the authority. */
 	if (age >= RECORD_AT_HOOK && a->in_force == AUTHORITY_LOG &&
@@ -421,24 +424,24 @@ void fault_authority_record(struct fault_authority *a, const struct kmsg_record 
 void fault_authority_all_read(struct fault_authority *a, uint64_t ns)
 {
 	a->all_read_ns = ns;
-	forget_noted(a, ns);
+	judge_parts(a, ns, 0);
 }
 
 /* ---- its state ---- */
 
 bool fault_authority_crowded(const struct fault_authority *a)
 {
-	return a->noted_count >= MAX_NOTED / 2;
+	return a->part_count >= MAX_PARTS / 2;
 }
 
 bool fault_authority_settled(const struct fault_authority *a)
 {
-	return !ARRAY_FIND(n, a->noted, a->noted_count, !n->by_log && !n->of_others) &&
-	       !ARRAY_FIND(h, a->halves, a->half_count, h->fits);
+	return !ARRAY_FIND(p, a->parts, a->part_count, p->fits);
 }
 
 void fault_authority_free(struct fault_authority *a)
 {
-	free(a->noted);
-	free(a->halves);
+	ARRAY_EACH(p, a->parts, a->part_count)
+		free(p->text);
+	free(a->parts);
 }

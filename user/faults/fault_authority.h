@@ -46,24 +46,20 @@ struct fault_authority {
 	uint64_t sure_ns; /* it has reported all since then: its begin, or the last gap's end */
 	uint64_t all_read_ns; /* all that the log had until then has been read */
 
-	/* Lines that are counted, and whose other report may still come. */
-	struct noted {
-		uint32_t line; /* a hash */
-		bool by_log; /* the authority's report is still awaited */
-		bool of_others;
-		uint64_t time_ns;
-	} * noted; /* the oldest first */
-	size_t noted_count, noted_others;
-
-	/* Xids of which one is read, and the other may still come: the driver's report or its text. */
-	struct half {
-		uint32_t line; /* a hash of device and code */
-		bool report; /* else the text */
-		bool fits; /* the text has the form of the driver's */
+	/* What has come of lines of which something else may still come; the oldest first. */
+	struct part {
+		uint32_t line; /* a hash of the text, or of an Xid's device and code */
+		enum part_kind {
+			PART_COUNTED, /* its record may come */
+			PART_BY_LOG, /* its record has counted, the driver's report may come */
+			PART_REPORT, /* of the driver, not yet counted: its text may come */
+			PART_TEXT, /* of an Xid, not yet counted: the driver's report may come */
+		} kind;
+		bool fits; /* it is the driver's, as far as is known */
 		uint64_t time_ns, read_ns;
-		char text[256]; /* from the header on; a report's is the header */
-	} * halves; /* the oldest first */
-	size_t half_count;
+		char *text; /* owned; NULL: it has counted */
+	} * parts;
+	size_t part_count;
 };
 
 void fault_authority_free(struct fault_authority *a);

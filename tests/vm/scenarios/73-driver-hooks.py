@@ -21,9 +21,8 @@ def each_fault_of_each_driver_counts_once(folder):
             need(counts(ours) == wanted, build, turn, counts(ours))
             need(not ours.get("gpu_xid_unverified_total"), build, turn, "unverified")
     ours = [e for e in events(folder / "events.json") if e.get("gpu") == "0000:c2:00.0"]
-    # The driver's report has no process: only the text has, unless the report was read before it.
-    told = [e for e in ours if "pid=" in e["text"] or e["seen_by"] != "driver"]
-    need(told and all((e["pid"], e["comm"]) == (8, "a b") for e in told), "pid and name")
+    # The driver's report has no process: only the text has.
+    need(ours and all((e["pid"], e["comm"]) == (8, "a b") for e in ours), "pid and name")
 
 
 @judgement
