@@ -234,7 +234,8 @@ TEST(a_report_that_is_read_before_its_text_has_the_severity_of_the_text)
 	watch_driver();
 	driver(149, "0000:c1:00.0");
 	assert_state("");
-	fault_authority_expire(&w->authority, w->now + SECOND); /* the log is not read as far */
+	fault_authority_expire(&w->authority,
+			       w->now + SECOND - MS); /* the log is not read as far */
 	record(text);
 	assert_state("driver 1");
 	assert_string_equal(counts->faults[0].severity, "warning");
@@ -253,7 +254,12 @@ TEST(a_report_that_is_read_before_its_text_has_the_severity_of_the_text)
 	record(text); /* of a line that has only now ended */
 	settle("driver 3");
 	assert_int_equal(counts->fault_count, 2);
+	/* The log has no end. */
+	driver(149, "0000:c1:00.0");
+	fault_authority_expire(&w->authority, w->now + SECOND);
+	assert_state("driver 4");
 	/* The state is not saved between the two. */
+	elapse();
 	record(text);
 	assert_false(fault_authority_settled(&w->authority));
 	driver(149, "0000:c1:00.0");
@@ -396,6 +402,7 @@ TEST(the_driver_begins_and_ends)
 	/* It was not reported before the driver was unloaded. */
 	record(XID_31);
 	fault_authority_offer(&w->authority, AUTHORITY_DRIVER, false, w->now - MS);
+	pass(100 * MS);
 	assert_state("driver 2, log 3");
 	record(XID_31);
 	assert_state("driver 2, log 4");

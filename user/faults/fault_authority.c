@@ -17,8 +17,8 @@
  * all that it has.
  *
  * The driver's report has no text, which may say how grave the fault is. The text is printed before it: the report is
- * counted with the text if that has been read, or else once the log has been read up to the report's time. So nothing
- * waits for what may not come.
+ * counted with the text if that has been read, or else once the log has been read up to the report's time, or after a
+ * second: in a flood the log has no end.
  *
  * An authority does not see everything. What it may not have seen was printed before it began (a begin is not a moment:
  * a message may be printed while the hook is attached), or in a gap, in which its buffer was full. There the log decides
@@ -46,6 +46,7 @@
 
 /* The driver reports an Xid within this time after it has printed it. */
 #define REPORT_WAIT_NS 100000000ull
+#define TEXT_WAIT_NS 1000000000ull /* until the log is read */
 
 /* Beyond it the oldest leaves. */
 #define MAX_PARTS 2048
@@ -150,8 +151,9 @@ static bool is_over(const struct fault_authority *a, const struct part *p, uint6
 {
 	if (p->kind == PART_TEXT)
 		return now_ns >= p->read_ns + REPORT_WAIT_NS;
-	return p->kind == PART_REPORT ? p->time_ns < a->all_read_ns || now_ns == UINT64_MAX :
-					p->time_ns + CLOCK_ERROR_NS < log_ns;
+	if (p->kind == PART_REPORT)
+		return p->time_ns < a->all_read_ns || now_ns >= p->time_ns + TEXT_WAIT_NS;
+	return p->time_ns + CLOCK_ERROR_NS < log_ns;
 }
 
 static void judge_parts(struct fault_authority *a, uint64_t log_ns, uint64_t now_ns)
@@ -217,7 +219,6 @@ void fault_authority_offer(struct fault_authority *a, enum fault_authority_kind 
 	a->sure_ns = ns;
 	a->events->faults->counts.authority = best;
 	log_info(a->events->log, "the authority for faults is now %s", fault_authority_names[best]);
-	judge_parts(a, 0, UINT64_MAX - 1);
 }
 
 /* ---- a text counts ---- */
