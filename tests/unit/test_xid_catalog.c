@@ -4,7 +4,17 @@
 #include "unit.h"
 #include "xid/xid_line.h"
 
-#define HIGHEST (xid_catalog_end() - 1) /* of xid_catalog.tsv, which has no gaps */
+/* Of xid_catalog.tsv, which has no gaps. */
+#define HIGHEST highest()
+
+static unsigned int highest(void)
+{
+	unsigned int xid = 1;
+
+	while (xid_catalog_find(xid + 1)->xid)
+		xid++;
+	return xid;
+}
 
 TEST(known_codes_give_their_entry)
 {

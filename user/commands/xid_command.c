@@ -220,7 +220,7 @@ static void list_codes(const struct xid_policy *p, bool json)
 
 	if (j)
 		json_array(j, NULL);
-	for (unsigned int i = 0; i < xid_catalog_end(); i++)
+	for (unsigned int i = 0; i < HIGH_XID; i++)
 		list_code(p, j, false, i, true);
 	for (size_t i = 0; sxid_catalog_entry(i); i++)
 		list_code(p, j, true, sxid_catalog_entry(i)->sxid, true);

@@ -221,12 +221,9 @@ void fault_authority_offer(struct fault_authority *a, enum fault_authority_kind 
 	log_info(a->events->log, "the authority for faults is now %s", fault_authority_names[best]);
 }
 
-/* ---- a text counts ---- */
-
-/* A call of printk, or a record. */
 struct text {
 	struct fault_report from;
-	const struct kmsg_record *record; /* NULL: a call */
+	const struct kmsg_record *record;
 	enum record_age age;
 	uint64_t read_ns;
 };

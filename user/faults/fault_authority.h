@@ -99,16 +99,14 @@ void fault_authority_record(struct fault_authority *a, const struct kmsg_record 
 
 /* All that the log had until @ns has been read. */
 void fault_authority_all_read(struct fault_authority *a, uint64_t ns);
-/* Decides about texts for which the driver's report has not come in time, and about reports whose text was not in the log: until
- * UINT64_MAX, about all. */
+/* Decides about texts and reports to which nothing else has come in time: at UINT64_MAX, about all. */
 void fault_authority_expire(struct fault_authority *a, uint64_t now_ns);
 
-/* Whether further messages of the hook must wait until more records are read. Each message that is counted is noted until
- * its record is read, and notes are bounded. */
+/* Whether further messages of the hook must wait until more records are read. Each message that is counted is kept until
+ * its record is read, and there is room for so many. */
 bool fault_authority_crowded(const struct fault_authority *a);
 
-/* Whether the counts are those of the records read: the log has been read up to where the authority has counted, and no text that was
- * read is yet to be counted. */
+/* Whether the counts are those of the records that were read. */
 bool fault_authority_settled(const struct fault_authority *a);
 
 /* ---- printk_hook.c: the hook on the kernel's printk ---- */

@@ -162,25 +162,19 @@ void fault_observer_consume(struct fault_observer *g)
 	fault_authority_expire(&g->authority, g->kernel_log.fd < 0 ? UINT64_MAX : begin);
 }
 
-static void write_state(struct fault_observer *g)
-{
-	state_file_save(&g->state, &g->faults,
-			g->kernel_log.fd >= 0 ? g->kernel_log.next : STATE_LOG_NOT_READ,
-			g->events.clocks.boot_to_wall);
-}
-
 /* Saves the state once the log has been read up to where the authority has counted, so that the next run goes on from
  * there. In a storm that may fail: then the state that was saved before stays valid. */
 static void save_state(struct fault_observer *g)
 {
 	uint64_t end = monotonic_ns() + SETTLE_NS;
-	bool read = g->kernel_log.fd >= 0;
+	bool all = g->kernel_log.fd < 0;
 
-	while (read && !fault_authority_settled(&g->authority) && monotonic_ns() < end &&
-	       !read_log(g, 1))
-		;
-	if (!read || fault_authority_settled(&g->authority))
-		write_state(g);
+	while (!all && !fault_authority_settled(&g->authority) && monotonic_ns() < end)
+		all = read_log(g, 1);
+	if (g->kernel_log.fd < 0 || fault_authority_settled(&g->authority))
+		state_file_save(&g->state, &g->faults,
+				g->kernel_log.fd >= 0 ? g->kernel_log.next : STATE_LOG_NOT_READ,
+				g->events.clocks.boot_to_wall);
 }
 
 /* Ends. The log keeps what is reported from now on. If it grows faster than it is read, the rest is left to the next run. */
@@ -191,12 +185,12 @@ static void consume_last(struct fault_observer *g)
 
 	fault_observer_consume(g);
 	/* A message that has counted is in the log a moment later. Without its record the state would have it twice. */
-	do
+	do {
 		all = read_log(g, LOG_BATCH);
-	while ((!all || !fault_authority_settled(&g->authority)) && monotonic_ns() < end);
+		drain_reports(g);
+	} while ((!all || !fault_authority_settled(&g->authority)) && monotonic_ns() < end);
 	fault_authority_expire(&g->authority, UINT64_MAX);
-	if (all || fault_authority_settled(&g->authority))
-		write_state(g);
+	save_state(g);
 }
 
 /* ---- attaching ---- */

@@ -42,7 +42,7 @@ static void on_module(struct trace_events *t, const struct traced_event *e)
 	if (e->event == EVENT_MODULE_LOAD)
 		fault_events_load_begins(t->counted, e->time);
 	else
-		fault_events_unloaded(t->counted);
+		t->counted->load_begin_ns = 0;
 }
 
 /* Sets in @signal what all have in common, and passes it on. */

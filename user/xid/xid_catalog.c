@@ -121,11 +121,6 @@ const struct sxid_catalog_entry *sxid_catalog_entry(size_t number)
 	return number < COUNT(sxids) ? &sxids[number] : NULL;
 }
 
-unsigned int xid_catalog_end(void)
-{
-	return COUNT(catalog);
-}
-
 const char *xid_action_advice(const char *action)
 {
 	for (size_t i = 0; action && i < COUNT(advice); i++)

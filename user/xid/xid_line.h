@@ -188,9 +188,6 @@ void xid_code_text(char *text, size_t size, bool nvswitch, unsigned int code);
 /* Entry @number of the catalog of SXids, from 0 on; NULL: there are no more. */
 const struct sxid_catalog_entry *sxid_catalog_entry(size_t number);
 
-/* One above the highest code of the catalog. */
-unsigned int xid_catalog_end(void);
-
 /* One sentence for the engineer on call. @action: the action of a catalog entry or a rating; any other text, or NULL, gets a general
  * sentence. */
 const char *xid_action_advice(const char *action);

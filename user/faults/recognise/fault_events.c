@@ -132,11 +132,6 @@ void fault_events_load_begins(struct fault_events *e, uint64_t time_ns)
 		e->load_begin_ns = time_ns;
 }
 
-void fault_events_unloaded(struct fault_events *e)
-{
-	e->load_begin_ns = 0;
-}
-
 void fault_events_loaded(struct fault_events *e)
 {
 	/* Only a driver that is loaded reports Xids: the load began after the last one. */
@@ -379,7 +374,7 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 		fault_events_loaded(e);
 		break;
 	case KERNEL_LINE_UNLOADED:
-		fault_events_unloaded(e);
+		e->load_begin_ns = 0;
 		break;
 	case KERNEL_LINE_PROBED:
 		fault_events_add_recovery(e, line->device, line->name, time_ns);

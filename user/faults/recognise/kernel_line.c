@@ -44,22 +44,12 @@ static bool in_word(char c)
 	return (unsigned char)c > ' ' && c != 0x7f;
 }
 
-static bool in_identifier(char c)
-{
-	return span_digit(c) < 36 || c == '_';
-}
-
-static bool in_name(char c)
-{
-	return in_identifier(c) || c == '-';
-}
-
-/* The bytes for which @in is true, up to the first for which it is not. */
-static struct span take_while(struct span *s, bool (*in)(char c))
+/* Letters, digits and what is in @more. */
+static struct span take_letters(struct span *s, const char *more)
 {
 	const char *start = s->at;
 
-	while (span_left(*s) && in(*s->at))
+	while (span_left(*s) && *s->at && (span_digit(*s->at) < 36 || strchr(more, *s->at)))
 		s->at++;
 	return (struct span){ start, s->at };
 }
@@ -75,7 +65,7 @@ static bool skip_number(struct span *s)
 /* At least one byte of a name, with a NUL. */
 static bool take_name(struct span *s, char *to, size_t size)
 {
-	struct span rest = *s, name = take_while(&rest, in_name);
+	struct span rest = *s, name = take_letters(&rest, "_-");
 
 	if (!span_left(name) || !span_copy(name, to, size))
 		return false;
@@ -125,32 +115,22 @@ static bool take_cpu(struct span *s, struct kernel_line *out)
 	return true;
 }
 
-static bool in_trap(char c)
-{
-	return in_name(c) || c == ' ';
-}
-
 /* Any trap of die() in arch/x86/kernel/dumpstack.c. It is longer than a process' name, with which other messages begin. */
 static bool take_trap(struct span *s)
 {
 	struct span rest = *s, error;
 
-	if (!span_left(take_while(&rest, in_trap)) || !span_take(&rest, ": "))
+	if (!span_left(take_letters(&rest, "_- ")) || !span_take(&rest, ": "))
 		return false;
-	error = take_while(&rest, in_identifier);
+	error = take_letters(&rest, "_");
 	return span_left(error) == 4 && span_take(&rest, " [#") && skip_number(&rest) &&
 	       span_take(&rest, "] ") && (span_take(&rest, "SMP") || span_take(&rest, "PREEMPT"));
-}
-
-static bool in_symbol(char c)
-{
-	return in_identifier(c) || c == '.';
 }
 
 /* "nfs_lock_and_join_requests+0x5a/0x1a0 [nfs]"; from 5.15 on a checksum may follow the module's name. */
 static bool take_symbol(struct span *s, struct kernel_line *out)
 {
-	struct span name = take_while(s, in_symbol), module;
+	struct span name = take_letters(s, "_."), module;
 	uint64_t number;
 
 	if (!span_left(name) ||
@@ -211,7 +191,7 @@ static bool take_task(struct span *s, struct kernel_line *out)
 
 static bool take_uuid(struct span *s, struct kernel_line *out)
 {
-	struct span rest = *s, uuid = take_while(&rest, in_name);
+	struct span rest = *s, uuid = take_letters(&rest, "_-");
 
 	if (!is_gpu_uuid(uuid) || !span_copy(uuid, out->uuid, sizeof(out->uuid)))
 		return false;
@@ -273,9 +253,11 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 	case 'M':
 		return take_numbered(s, "MC", out);
 	case 'w':
-		return span_left(take_while(s, in_word));
+		for (number = 0; span_left(*s) && in_word(*s->at); number++)
+			s->at++;
+		return number;
 	case 'a':
-		return span_left(take_while(s, in_identifier));
+		return span_left(take_letters(s, "_"));
 	case 'e':
 		take_pcie_severity(s, out);
 		return true;

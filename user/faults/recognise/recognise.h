@@ -191,12 +191,11 @@ void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRES
 void fault_events_add_line(struct fault_events *e, uint64_t time_ns,
 			   const struct kernel_line *line);
 
-/* The driver's load begins; the load has succeeded; the driver was unloaded. A load that succeeds ends the faults from before
+/* The driver's load begins; the load has succeeded. A load that succeeds ends the faults from before
  * it began. It takes up to half a minute, and faults in that time stay open. Both the kernel's tracepoints and the driver's
  * lines report these. */
 void fault_events_load_begins(struct fault_events *e, uint64_t time_ns);
 void fault_events_loaded(struct fault_events *e);
-void fault_events_unloaded(struct fault_events *e);
 
 /* The faults of @gpu ("all") until @time_ns (CLOCK_MONOTONIC) are over. */
 void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
