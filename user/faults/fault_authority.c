@@ -92,8 +92,6 @@ static bool take_part(struct fault_authority *a, uint32_t line, enum part_kind k
 	return p;
 }
 
-/* ---- intervals ---- */
-
 /* Whether the log decides about what was printed then and is not noted. */
 static bool log_decides(const struct fault_authority *a, uint64_t time_ns)
 {
@@ -111,8 +109,8 @@ static void count_part(struct fault_authority *a, const struct part *p, const ch
 {
 	bool report = p->kind == PART_REPORT;
 	const struct fault_report from = {
-		.text = text ?: "",
-		.len = text ? strlen(text) : 0,
+		.text = text,
+		.len = strlen(text ?: ""),
 		.time_ns = p->time_ns,
 		.authority = fault_authority_names[report ? AUTHORITY_DRIVER : AUTHORITY_LOG]
 	};
@@ -140,7 +138,7 @@ static void keep_part(struct fault_authority *a, struct part part)
 {
 	if (a->part_count == MAX_PARTS && part.kind == PART_TEXT)
 		a->drain(a->context);
-	if (a->part_count == MAX_PARTS)
+	while (a->part_count >= MAX_PARTS) /* a report is kept once more */
 		judge_part(a, a->parts);
 	*ARRAY_APPEND(a->parts, a->part_count) = part;
 }
@@ -149,6 +147,8 @@ static void keep_part(struct fault_authority *a, struct part part)
 static bool is_over(const struct fault_authority *a, const struct part *p, uint64_t log_ns,
 		    uint64_t now_ns)
 {
+	if (now_ns == UINT64_MAX)
+		return true;
 	if (p->kind == PART_TEXT)
 		return now_ns >= p->read_ns + REPORT_WAIT_NS;
 	if (p->kind == PART_REPORT)
@@ -197,7 +197,7 @@ void fault_authority_report(struct fault_authority *a, const struct driver_repor
 		keep_part(a, report);
 }
 
-/* ---- which authority ---- */
+/* ---- intervals ---- */
 
 void fault_authority_gap(struct fault_authority *a, enum fault_authority_kind kind, uint64_t end_ns)
 {

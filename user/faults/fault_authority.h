@@ -99,7 +99,7 @@ void fault_authority_record(struct fault_authority *a, const struct kmsg_record 
 
 /* All that the log had until @ns has been read. */
 void fault_authority_all_read(struct fault_authority *a, uint64_t ns);
-/* Decides about texts and reports to which nothing else has come in time: at UINT64_MAX, about all. */
+/* Decides about texts and reports to which nothing else has come in time. UINT64_MAX: nothing else comes. */
 void fault_authority_expire(struct fault_authority *a, uint64_t now_ns);
 
 /* Whether further messages of the hook must wait until more records are read. Each message that is counted is kept until

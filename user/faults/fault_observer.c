@@ -187,9 +187,10 @@ static void consume_last(struct fault_observer *g)
 	/* A message that has counted is in the log a moment later. Without its record the state would have it twice. */
 	do {
 		all = read_log(g, LOG_BATCH);
-		drain_reports(g);
+		trace_events_consume(&g->trace);
 	} while ((!all || !fault_authority_settled(&g->authority)) && monotonic_ns() < end);
-	fault_authority_expire(&g->authority, UINT64_MAX);
+	if (all)
+		fault_authority_expire(&g->authority, UINT64_MAX);
 	save_state(g);
 }
 

@@ -161,11 +161,10 @@ bool driver_has_event(const char *root)
 static uint64_t find_driver(const struct trace_events *t)
 {
 	struct stat module;
+	bool found = t->bpf && t->driver_wanted && driver_has_event("") &&
+		     !stat("/sys/module/nvidia", &module);
 
-	return t->bpf && t->driver_wanted && !stat("/sys/module/nvidia", &module) &&
-			       driver_has_event("") ?
-		       module.st_ino :
-		       0;
+	return found ? module.st_ino : 0;
 }
 
 /* When the driver is loaded again its function is another one. */
