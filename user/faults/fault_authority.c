@@ -16,9 +16,8 @@
  * fault. So is the n-th record of n equal lines. Before a record that is not noted is judged, the authority is asked for
  * all that it has.
  *
- * The driver's report has no text, which may say how grave the fault is. The text is printed before it: the report is
- * counted with the text if that has been read, or else once the log has been read up to the report's time, or after a
- * second: in a flood the log has no end.
+ * The driver's report has no text, which may say how grave the fault is. It is counted with the text, which is printed
+ * before it, or once the log has been read as far, or after a second: in a flood the log has no end.
  *
  * An authority does not see everything. What it may not have seen was printed before it began (a begin is not a moment:
  * a message may be printed while the hook is attached), or in a gap, in which its buffer was full. There the log decides
@@ -121,16 +120,17 @@ static void count_part(struct fault_authority *a, const struct part *p, const ch
 		fault_events_add_fault(a->events, &line, &from, proved);
 }
 
-/* Decides about one to which nothing else has come. The text of a report may be part of a line that has not ended. */
+/* Decides about one to which nothing else has come, but may after all. */
 static void judge_part(struct fault_authority *a, struct part *part)
 {
 	struct part p = remove_part(a, part);
 	bool report = p.kind == PART_REPORT;
+	bool proved = report || (p.fits && log_decides(a, p.time_ns));
 
-	if (report)
+	if (report || (p.kind == PART_TEXT && proved))
 		*ARRAY_APPEND(a->parts, a->part_count) =
-			part_of(p.line, PART_COUNTED, true, p.time_ns);
-	count_part(a, &p, p.text, report || (p.fits && log_decides(a, p.time_ns)));
+			part_of(p.line, report ? PART_COUNTED : PART_BY_LOG, report, p.time_ns);
+	count_part(a, &p, p.text, proved);
 	free(p.text);
 }
 
@@ -150,7 +150,7 @@ static bool is_over(const struct fault_authority *a, const struct part *p, uint6
 	if (now_ns == UINT64_MAX)
 		return true;
 	if (p->kind == PART_TEXT)
-		return now_ns >= p->read_ns + REPORT_WAIT_NS;
+		return now_ns >= p->read_ns + REPORT_WAIT_NS || log_decides(a, p->time_ns);
 	if (p->kind == PART_REPORT)
 		return p->time_ns < a->all_read_ns || now_ns >= p->time_ns + TEXT_WAIT_NS;
 	return p->time_ns + CLOCK_ERROR_NS < log_ns;
@@ -197,12 +197,12 @@ void fault_authority_report(struct fault_authority *a, const struct driver_repor
 		keep_part(a, report);
 }
 
-/* ---- intervals ---- */
-
 void fault_authority_gap(struct fault_authority *a, enum fault_authority_kind kind, uint64_t end_ns)
 {
-	if (kind == a->in_force)
-		RAISE(a->sure_ns, end_ns);
+	if (kind != a->in_force)
+		return;
+	RAISE(a->sure_ns, end_ns);
+	judge_parts(a, 0, 0); /* before a later report is taken for one that was lost */
 }
 
 void fault_authority_offer(struct fault_authority *a, enum fault_authority_kind kind,
@@ -304,16 +304,16 @@ static void add_reported_xid(struct fault_authority *a, const struct text *t,
 		count_both(a, &other, &text);
 		return;
 	}
+	if (a->in_force == AUTHORITY_LOG) {
+		fault_events_add_fault(a->events, line, &t->from, fits);
+		free(text.text);
+		return;
+	}
 	keep_part(a, text);
 	if (!log_decides(a, t->from.time_ns))
 		return;
 	a->drain(a->context);
-	if (!take_part(a, text.line, PART_TEXT, &other))
-		return;
-	if (other.fits && a->in_force == AUTHORITY_DRIVER)
-		keep_part(a, part_of(other.line, PART_BY_LOG, false, other.time_ns));
-	count_part(a, &other, other.text, other.fits);
-	free(other.text);
+	judge_parts(a, 0, 0);
 }
 
 static void add_fault_of_record(struct fault_authority *a, const struct text *t,
