@@ -286,8 +286,9 @@ static const char *kernel_text(const char *line, const struct prefix *p)
 			return text;
 		if (i && i <= p->host && is_kernel_time(word)) /* netconsole's */
 			return word;
-		if (!strncmp(word, "kern.", 5) && is_kernel_time(word + len + 1)) /* socklog's */
-			return word + len + 1;
+		if (!strncmp(word, "kern.", 5) && word[len] == ' ' &&
+		    is_kernel_time(word + len + 1))
+			return word + len + 1; /* socklog's */
 		last += i == p->host && !strncmp(word, "kern.", 5); /* syslogd of busybox */
 		if (len > 3 && word[len - 1] == ':') {
 			unnamed = is_process(word, len) || (p->host && i) ? NULL : line;
