@@ -124,7 +124,7 @@ TEST(the_gravest_is_named_with_its_mount_and_owner)
 		&f,
 		"1 of 5000 WRITEs to /mnt/ckpt end with ENOSPC, data were not written (slurm:71, "
 		"since 00:00:03): no space is left on the server. Also 8 of 20 GETATTRs to /mnt/ckpt "
-		"end with ESTALE (slurm:71, since 00:00:01).");
+		"end with ESTALE (slurm:71, since 00:00:01): the file or the export is gone from the server.");
 	assert_false(are_common(&f, 5000, 0, 5000));
 	add_failed(&f, "WRITE", "ENOSPC", 1000, 1000);
 	assert_true(failures_worst(&f)->since == 3);
@@ -228,7 +228,7 @@ TEST(what_most_calls_end_with_is_named)
 		&f,
 		"60000 of 60000 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71, since 00:00:01): the "
 		"file or the export is gone from the server. Also 1 of 1 MKDIR to /mnt/ckpt ends with "
-		"EDQUOT (slurm:71, since 00:00:02).");
+		"EDQUOT (slurm:71, since 00:00:02): a quota on the server is used up.");
 	add_failed(&f, "READ", "EIO", 1, 15000);
 	assert_string_equal(failures_worst(&f)->op, "READ");
 	assert_true(are_common(&f, 90000, 15000, 0));
@@ -262,7 +262,7 @@ TEST(a_rare_error_of_few_calls_is_none)
 		&f,
 		"5 of 5 WRITEs to /mnt/ckpt end with EBADF, data were not written (slurm:71, since "
 		"00:00:01): such an error is rare. Also 9 of 9 WRITEs to /mnt/full end with an error "
-		"(slurm:71, since 00:00:03).");
+		"(slurm:71, since 00:00:03): this source does not see which error: perhaps data were lost.");
 }
 
 /* It may be EJUKEBOX, or an error of state: then the WRITE is made again. */
@@ -368,6 +368,9 @@ TEST(others_whose_calls_failed_do_not_seem_unharmed)
 	of_another = 25;
 	add_failed(&f, "GETATTR", "ESTALE", 50, 50);
 	assert_string_equal(failures_worst(&f)->owner, "slurm:71 other");
+	assert_worst(&f,
+		     "50 of 50 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71 and others, since "
+		     "00:00:01): the file or the export is gone from the server.");
 }
 
 /* The kernel gives up what it was to write, whatever the error. */

@@ -173,7 +173,7 @@ TEST(trouble_of_the_kernel_is_not_all_is_well)
 		{ "kernel_oops", "xfs", "kernel_oops of xfs. Drain the node", "warning" },
 		{ "kernel_oops", "nfs", "kernel_oops of nfs. Drain the node and restart it.",
 		  "critical" },
-		{ "nfs_state_lost", "nas-1", "nas-1: open files or locks were lost.", "warning" },
+		{ "nfs_state_lost", "nas-1", "nas-1: open files or locks were lost.", "critical" },
 		/* What shows in the calls, and what is no trouble. */
 		{ "nfs_ok", "nas-1", "All is well", "ok" },
 		{ "edac_corrected", "mc0", "All is well", "ok" },
@@ -288,6 +288,17 @@ TEST(an_idle_server_is_not_fine_beside_its_outage)
 	ends_with("nas-2 (/mnt/ckpt) did not answer for 10");
 	assert_lacks(text, "\"text\":\"nas-2: idle");
 	assert_has(text, "\"Apart from that, idle 9");
+}
+
+TEST(lost_locks_come_before_the_outage_in_which_they_were_lost)
+{
+	serve(5);
+	silence(9);
+	answer();
+	note_event("nfs_state_lost", "nas-2");
+	serve(1);
+	ends_with("nas-2: open files or locks were lost. Jobs that use them may have wrong data");
+	assert_has(text, "nas-2 (/mnt/ckpt) did not answer for 10");
 }
 
 TEST(a_server_that_is_silent_comes_first_with_its_mounts)

@@ -1332,6 +1332,37 @@ TEST(a_server_that_restarts_again_and_again_has_one_client)
 	assert_string_equal(bound_names[verdict.bound_by], "none");
 }
 
+/* Only an OPEN waited in the stall, and waits on for the end of the grace period. */
+TEST(a_client_that_registers_again_was_not_answered_though_its_call_waits_on)
+{
+	now.wall = 1000;
+	go_on(4);
+	be_silent(17);
+	record("EXCHANGE_ID", 1, MS, RPC_PHASE_RTT, MS);
+	for (int i = 1; i <= 6; i++) {
+		record("READ", 3, MS, RPC_PHASE_RTT, MS);
+		transport()->replies += 3;
+		wait_on((17 + (unsigned int)i) * SECOND);
+	}
+	go_on(5);
+	assert_has(headline(), "nas did not answer for 18.0 s, from ");
+	assert_has(headline(), ", until the client had registered again");
+}
+
+/* The call was sent again before the interval in which it ends. */
+TEST(resend_is_not_sure_where_neither_call_nor_connection_was_seen_lost)
+{
+	for (uint64_t again = 0; again < 2; again++) {
+		fresh();
+		record("READ", 30, 50 * MS, RPC_PHASE_RTT, 50 * MS);
+		record("OPEN", 1, 23 * SECOND, RPC_PHASE_RESEND, 22 * SECOND);
+		transport()->replies += 31;
+		transport()->retransmits += again;
+		wait_on(0);
+		judge(BOUND_RESEND, again ? CONFIDENCE_HIGH : CONFIDENCE_LOW);
+	}
+}
+
 /* A call ended late, and the client made itself known late in the grace period. */
 TEST(what_follows_a_stall_belongs_to_it)
 {

@@ -495,6 +495,8 @@ static void say_calls(char *text, const struct failed_calls *f)
 {
 	uint64_t calls = f->among > f->count ? f->among : f->count;
 	char numbers[RPC_OP_LEN + 64], owner[LABEL_SIZE + 128], until[TIME_LOCAL_SIZE + 8] = "";
+	size_t others = has_name(f->owner, LABEL_OTHER) ? strlen(LABEL_OTHER) : 0; /* at the end */
+	size_t named = strlen(f->owner) - others;
 	const char *error = strcmp(f->status, ANY_RPC_STATUS) ? f->status : "an error";
 
 	snprintf(numbers, sizeof(numbers), "%" PRIu64 " of %" PRIu64 " %s%s", f->count, calls,
@@ -504,11 +506,15 @@ static void say_calls(char *text, const struct failed_calls *f)
 						   "s");
 	if (f->over)
 		snprintf(until, sizeof(until), " until %s", CLOCK_TIME(f->until));
-	snprintf(owner, sizeof(owner), "%s (%s%s%s %s%s)",
+	snprintf(owner, sizeof(owner), "%s (%.*s%s%s%s %s%s)",
 		 GRAVITY(f) == NOT_WRITTEN ? ", " DATA_WERE_LOST "written" :
 		 failure_loses_data(f)     ? ", " DATA_WERE_LOST "read" :
 					     "",
-		 f->owner, *f->owner ? ", " : "", f->over ? "from" : "since",
+		 (int)named, f->owner,
+		 !others ? "" :
+		 named   ? "and others" :
+			   "others",
+		 *f->owner ? ", " : "", f->over ? "from" : "since",
 		 f->since > 0 ? CLOCK_TIME(f->since) : "?", until);
 	if (f->soft)
 		snprintf(text, CALLS_TEXT_SIZE, "%s (soft) gave %s to %s%s", f->mountpoint, error,
@@ -525,14 +531,15 @@ static void say_calls(char *text, const struct failed_calls *f)
 const char *failures_text(char *text, const struct failures *f)
 {
 	const struct failed_calls *worst = find_worst(f, NULL), *other = find_worst(f, worst);
-	const __typeof__(errors[0]) *error = error_find(worst->op, worst->status);
+	const __typeof__(errors[0]) *error = error_find(worst->op, worst->status),
+				    *again = other ? error_find(other->op, other->status) : error;
 	char calls[CALLS_TEXT_SIZE], also[CALLS_TEXT_SIZE] = "";
 
 	say_calls(calls, worst);
 	if (other)
 		say_calls(also, other);
 	safe_format(
-		text, FAILURE_TEXT_SIZE, "%s: %s%s%s.%s%s%s", calls,
+		text, FAILURE_TEXT_SIZE, "%s: %s%s%s.%s%s%s%s%s", calls,
 		worst->soft ? "the server did not answer in time" : error->meaning,
 		worst->again ?
 			"; the client tries again through the metadata server if the layout allows it" :
@@ -540,6 +547,7 @@ const char *failures_text(char *text, const struct failures *f)
 		worst->hard                                      ? ", or umount -f" :
 								   ", or a soft mount gave up",
 		worst->kerberos && error->whose == NO_USERS_CALL ? NO_TICKET : "",
-		other ? " Also " : "", also, other ? "." : "");
+		other ? " Also " : "", also, again != error && !other->soft ? ": " : "",
+		again != error && !other->soft ? again->meaning : "", other ? "." : "");
 	return text;
 }

@@ -221,9 +221,9 @@ bool stall_covers(struct server_sums *v, struct interval *n)
 	v->silent_connects = v->silent_ns ? v->silent_connects + n->connects : 0;
 	if (!v->silent_ns)
 		v->silent = (struct active_time){};
-	/* Only the oldest call waits, and goes on to wait: no other was made. */
+	/* Only the oldest call waits, and goes on to wait: no other was made. Who registers again had no answer before. */
 	if (!v->silent_ns && !v->stall.end && n->longest_ns && n->longest_ns < n->ns &&
-	    v->oldest_ns > v->stall.ns)
+	    v->oldest_ns > v->stall.ns && !n->clients)
 		v->stall = (struct stall){};
 	note_restart(v, n);
 	covers = v->stall.intervals_left || has_waited(v, n);

@@ -220,6 +220,8 @@ static void judge_part(struct judgement *j, enum bound bound)
 		say_delays(j);
 		break;
 	case BOUND_RESEND:
+		if (!v->retransmits && !v->disconnects) /* they were before this time */
+			to->confidence = CONFIDENCE_LOW;
 		say(to,
 		    "is spent sending again (times: %" PRIu64 ", disconnects: %" PRIu64
 		    "): calls or connections are lost.",
