@@ -299,6 +299,28 @@ TEST(lost_locks_come_before_the_outage_in_which_they_were_lost)
 	serve(1);
 	ends_with("nas-2: open files or locks were lost. Jobs that use them may have wrong data");
 	assert_has(text, "nas-2 (/mnt/ckpt) did not answer for 10");
+	fresh();
+	serve(5);
+	silence(9);
+	answer();
+	add_calls_of_4_ms(&now, "nas-2", "LOCK", 1, RPC_PHASE_RTT, RPC_PHASE_SLOT);
+	snapshot_error(&now.calls, "nas-2", "LOCK", "NFS4ERR_RECLAIM_CONFLICT")->count++;
+	serve(3);
+	ends_with("nas-2: 1 of 1 LOCK ends with NFS4ERR_RECLAIM_CONFLICT (since ");
+	assert_has(text, "nas-2 (/mnt/ckpt) did not answer for 10");
+}
+
+TEST(what_failed_before_its_mount_was_unmounted_is_over)
+{
+	serve(3);
+	end_with_error("EIO", 9);
+	serve(1);
+	calls_remove_server(&now.calls, "nas-2");
+	for (int i = 0; i < 40; i++) {
+		call("nas-1", 20);
+		end_second();
+	}
+	ends_with("nas-2: 9 of 9 WRITEs ended with EIO, data were not written (from ");
 }
 
 TEST(a_server_that_is_silent_comes_first_with_its_mounts)

@@ -329,7 +329,9 @@ static uint64_t calls_of(const struct delta *d, const char *server, const char *
 	const struct rpc_op *o = CALLS_FIND(x, &d->calls, op, server, !strcmp(x->op, op));
 	const struct rpc_server_state *v = CALLS_FIND(x, &d->calls, server, server, true);
 
-	return !strcmp(op, LOCK_CALL) ? v->lock_calls : o ? time_histogram_count(&o->total) : 0;
+	return v && !strcmp(op, LOCK_CALL) ? v->lock_calls :
+	       o                           ? time_histogram_count(&o->total) :
+					     0;
 }
 
 /* Whether @server has no mount and a name as pNFS gives it to those that hold the data of another one's files. Each server of a
@@ -403,6 +405,11 @@ static bool loses_for_sure(const struct failed_calls *f)
 	       (e != &rare && e != &unnamed &&
 		(GRAVITY(f) == NOT_WRITTEN || (failure_of(f->op, f->status) == FAILURE_DATA &&
 					       (e->whose != SURE_OF_DATA || is_data_call(f->op)))));
+}
+
+bool failure_is_final(const struct failed_calls *f)
+{
+	return failure_loses_data(f) || (GRAVITY(f) == NOT_RECOVERED && loses_for_sure(f));
 }
 
 /* The gravest that is worth a sentence; with @said, of another mount or with another error. */

@@ -227,8 +227,8 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 	if (worst && (to->bound_by != BOUND_STATE_RECOVERY ||
 		      failure_of(worst->op, worst->status) != FAILURE_STATE))
 		headline_add(h,
-			     (struct headline_rank){ failure_loses_data(worst) ? HEADLINE_FAIL :
-										 HEADLINE_WARN,
+			     (struct headline_rank){ failure_is_final(worst) ? HEADLINE_FAIL :
+									       HEADLINE_WARN,
 						     HEADLINE_ERRORS, (double)worst->count },
 			     v->server, "%s: %s", v->server, failures_text(text, &v->failures));
 	if (to->bound_by == BOUND_STATE_RECOVERY && to->confidence > CONFIDENCE_LOW)

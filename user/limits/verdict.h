@@ -159,6 +159,7 @@ uint64_t failures_of_state(const struct failures *f); /* calls that ended with s
 
 /* Whether data were not written or not read: a READ, WRITE or COMMIT that failed. A MKDIR beyond a quota loses none. */
 bool failure_loses_data(const struct failed_calls *f);
+bool failure_is_final(const struct failed_calls *f); /* or a lock was not given back */
 
 /* Whether so many fail, of all @calls to the server, or of its READs, WRITEs or COMMITs (@data) if they lose data, that their
  * times and bytes show no limit. */
