@@ -156,10 +156,11 @@ sed -i 's/"end"/&,"seconds":30,"least_seconds":19.6/' rank.log
 expect 0 "$silent, for 20 to 30 s, *" "" why --events rank.log --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z
 first "$silent" "10 - nfs_stall session nas-1 x" "$outage"
 first "$silent" "10 55 nfs_errors data nas-1 1 of 1 MKDIR ends with NFS4ERR_DQUOT: a quota is used up." "$outage"
-first "NFS server nas-1: calls failed (data): 1 of" "10 15 nfs_errors data nas-1 1 of 9 READs end with EIO: x; data were not read." "$outage"
-first "NFS server nas-1: calls failed (stale): 5 of" "10 15 nfs_errors stale nas-1 5 of 9 WRITEs end with ESTALE, data were not written: x." "$outage"
+first "NFS server nas-1: 1 of" "10 15 nfs_errors data nas-1 1 of 9 READs end with EIO: x; data were not read." "$outage"
+first "NFS server nas-1: 5 of" "10 15 nfs_errors stale nas-1 5 of 9 WRITEs end with ESTALE, data were not written: x." "$outage"
 first "kernel_oops, device nfs" "$outage" "55 - kernel_event kernel_oops nfs x"
 first "$silent" "10 - kernel_event kernel_oops xfs x" "$outage"
+first "nfs_state_lost (open files or locks were lost), device nas-2" "$outage" "51 - kernel_event nfs_state_lost nas-2 x"
 expect 0 "Nothing was watching for 7200 s of the window.*" "" why --events empty.log --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z
 
 # ---- what is wrong with an event log or a window ----

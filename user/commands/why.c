@@ -97,7 +97,7 @@ static void put_length(FILE *out, const struct past_event *e)
 	if (isinf(e->end))
 		fputs(", and this lasts", out);
 	else if (e->cut)
-		fprintf(out, ", for at least %.1f s: then the agent ended", e->end - e->time);
+		fprintf(out, ", for at least %.1f s, then the agent ended", e->end - e->time);
 	else if (e->least > 0 && e->end - e->time >= e->least + 2)
 		fprintf(out, ", for %.0f to %.0f s", e->least, e->end - e->time);
 	else if (e->end > e->time)
@@ -122,14 +122,6 @@ static char *describe_event(const struct past_event *e)
 			fprintf(out, ": a call waited %s", rpc_queue_wait(e->name));
 	} else if (e->kind == EVENT_KIND_NFS_ERRORS) {
 		put_text(out, "NFS server ", e->device);
-		put_text(out,
-			 span_is(e->name, "draining") || span_is(e->name, "credentials") ||
-					 span_is(e->name, "connection") ||
-					 span_is(e->name, "grace") ?
-				 ": calls waited (" :
-				 ": calls failed (",
-			 e->name);
-		fputs(")", out);
 	} else if (e->kind == EVENT_KIND_NFS_SATURATION) {
 		put_text(out, "NFS server ", e->device);
 		put_text(out, ": calls waited because this limit was reached: ", e->name);
@@ -151,10 +143,11 @@ static char *describe_event(const struct past_event *e)
 	if (e->followers)
 		fprintf(out, ", and %" PRIu64 " reports of it by other GPUs", e->followers);
 	put_owners(out, e);
-	if (e->kind != EVENT_KIND_NFS_STALL) { /* its text has the owner */
+	if (e->kind == EVENT_KIND_NFS_STALL)
+		return stream_text(out, &text);
+	if (e->kind != EVENT_KIND_NFS_ERRORS) /* its text has the owner */
 		put_text(out, ", owner ", e->owner);
-		put_text(out, ": ", e->text);
-	}
+	put_text(out, ": ", e->text);
 	return stream_text(out, &text);
 }
 

@@ -96,7 +96,8 @@ bool headline_rank_kernel(struct headline_rank *rank, struct span kind, const ch
 	bool fatal = !strcmp(grade, "fatal") ||
 		     (span_is(kind, "kernel_oops") && fault_module_is_watched(device));
 
-	*rank = (struct headline_rank){ fatal ? HEADLINE_FAIL : HEADLINE_WARN,
+	*rank = (struct headline_rank){ fatal || span_is(kind, "nfs_state_lost") ? HEADLINE_FAIL :
+										   HEADLINE_WARN,
 					fatal ? HEADLINE_GPU : HEADLINE_ERRORS, 0 };
 	return strcmp(grade, "info") != 0;
 }

@@ -462,8 +462,7 @@ static void add_kernel_events(struct headline *h, const struct session *t)
 			continue;
 		if (span_is(kind, "nfs_state_lost"))
 			headline_add(
-				h, (struct headline_rank){ HEADLINE_FAIL, HEADLINE_ERRORS, 0 },
-				v->device,
+				h, rank, v->device,
 				"%s: open files or locks were lost. Jobs that use them may have "
 				"wrong data; see the kernel log.",
 				*v->device ? v->device : "An NFS server");
