@@ -150,7 +150,7 @@ TEST(a_server_that_hangs_is_in_view)
 	assert_has(text,
 		   " nas-1            0   0.0   0.0       -   32.0   0.0 -            12.3 s\n"
 		   "         nas-1: 2 retransmits, 1 timeout, 1 connect, 3 errors\n"
-		   "         nas-1 hangs: since then a call waits\n");
+		   "         nas-1 hangs: a call is not answered\n");
 	assert_fits(80);
 	assert_int_equal(t.event_count, 1);
 	assert_int_equal(t.events[0].kind, SESSION_HUNG);

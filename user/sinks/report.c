@@ -292,7 +292,7 @@ const char *session_event_text(char *text, const struct session_event *e)
 			 e->name, kernel_event_meaning(span_of(e->what)));
 		break;
 	case SESSION_HUNG:
-		snprintf(text, SESSION_EVENT_TEXT, "%s hangs: since then a call waits", e->name);
+		snprintf(text, SESSION_EVENT_TEXT, "%s hangs: a call is not answered", e->name);
 		break;
 	case SESSION_ANSWERS:
 		snprintf(text, SESSION_EVENT_TEXT, "%s answers again after %s", e->name,

@@ -25,14 +25,14 @@ def trace_names_the_lock_of_a_file(folder):
 def a_hung_mount_and_a_fault_are_in_view(folder):
     live, summary = (folder / "session.txt").read_text().split("\nSummary\n")
     joined = re.sub(r"\n {9}(?! )", " ", live)
-    hangs = r"127\.0\.0\.1 hangs: since then a call waits \("
+    hangs = r"127\.0\.0\.1 hangs: a call is not answered \("
     need(re.search(hangs, joined), joined[-3000:])
     need(joined.count("hangs: ") == 1 and " answers again after " in joined, "not its begin and end:", joined[-3000:])
     row = r"^\S+ 127\.0\.0\.1 .* [1-9]\S* s$"
     need(re.search(row, live, re.M), "the row does not hang", live[-3000:])
     need("Xid 79 (fatal)" in joined, "no Xid between the lines")
     need("No NFS call ended" not in summary, "a hung mount reads as none")
-    for what in ("GPU 0000:c1:00.0: Xid 79 (fatal)", "127.0.0.1 hangs: since then a call waits", "1 answers again"):
+    for what in ("GPU 0000:c1:00.0: Xid 79 (fatal)", "127.0.0.1 hangs: a call is not answered", "1 answers again"):
         need(what in summary, "the events lack", what)
 
 
