@@ -113,24 +113,23 @@ static char *describe_event(const struct past_event *e)
 
 	if (!out)
 		return NULL;
-	if (e->kind == EVENT_KIND_NFS_STALL) {
+	if (e->kind == EVENT_KIND_NFS_STALL || e->kind == EVENT_KIND_NFS_ERRORS ||
+	    e->kind == EVENT_KIND_NFS_SATURATION)
 		put_text(out, "NFS server ", e->device);
+	if (e->kind == EVENT_KIND_NFS_STALL) {
 		put_text(out, "", e->text);
 		if (span_is(e->name, "pending"))
 			fputs(": a call was not answered", out);
 		else
 			fprintf(out, ": a call waited %s", rpc_queue_wait(e->name));
-	} else if (e->kind == EVENT_KIND_NFS_ERRORS) {
-		put_text(out, "NFS server ", e->device);
 	} else if (e->kind == EVENT_KIND_NFS_SATURATION) {
-		put_text(out, "NFS server ", e->device);
 		put_text(out, ": calls waited because this limit was reached: ", e->name);
 	} else if (e->kind == EVENT_KIND_AGENT) {
 		put_text(out, "the agent: ", e->name);
 		put_text(out, ", version ", e->version);
 	} else if (e->kind == EVENT_KIND_CLOCK) {
 		fprintf(out, "the clock was set by %+.1f s, or the node was suspended", e->seconds);
-	} else {
+	} else if (e->kind != EVENT_KIND_NFS_ERRORS) {
 		put_fault(out, e);
 		if (e->bytes >= 0)
 			fprintf(out, ", %.1f MB", e->bytes / 1e6);

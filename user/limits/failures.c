@@ -183,11 +183,6 @@ bool failure_loses_data(const struct failed_calls *f)
 	return GRAVITY(f) >= NOT_READ;
 }
 
-static bool is_worse(const struct failed_calls *a, const struct failed_calls *b)
-{
-	return (ORDER(GRAVITY(a), GRAVITY(b)) ?: ORDER(a->count, b->count)) > 0;
-}
-
 /* ---- sums ---- */
 
 /* LABEL_OTHER, which also stands for names without room, comes last. */
@@ -329,9 +324,9 @@ static uint64_t calls_of(const struct delta *d, const char *server, const char *
 	const struct rpc_op *o = CALLS_FIND(x, &d->calls, op, server, !strcmp(x->op, op));
 	const struct rpc_server_state *v = CALLS_FIND(x, &d->calls, server, server, true);
 
-	return v && !strcmp(op, LOCK_CALL) ? v->lock_calls :
-	       o                           ? time_histogram_count(&o->total) :
-					     0;
+	if (!strcmp(op, LOCK_CALL))
+		return v ? v->lock_calls : 0;
+	return o ? time_histogram_count(&o->total) : 0;
 }
 
 /* Whether @server has no mount and a name as pNFS gives it to those that hold the data of another one's files. Each server of a
@@ -434,7 +429,8 @@ static const struct failed_calls *find_worst(const struct failures *f,
 				    (x->count < FEW ||
 				     (!few_suffice && failed_share(x->count, x->among) < common)))
 			continue;
-		if (!worst || is_worse(x, worst))
+		if (!worst ||
+		    (ORDER(GRAVITY(x), GRAVITY(worst)) ?: ORDER(x->count, worst->count)) > 0)
 			worst = x;
 	}
 	return worst;
@@ -517,10 +513,7 @@ static void say_calls(char *text, const struct failed_calls *f)
 		 GRAVITY(f) == NOT_WRITTEN ? ", " DATA_WERE_LOST "written" :
 		 failure_loses_data(f)     ? ", " DATA_WERE_LOST "read" :
 					     "",
-		 (int)named, f->owner,
-		 !others ? "" :
-		 named   ? "and others" :
-			   "others",
+		 (int)named, f->owner, others ? &"and others"[named ? 0 : 4] : "",
 		 *f->owner ? ", " : "", f->over ? "from" : "since",
 		 f->since > 0 ? CLOCK_TIME(f->since) : "?", until);
 	if (f->soft)

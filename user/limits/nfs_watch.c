@@ -346,13 +346,8 @@ const struct nfs_span *nfs_watch_errors(const struct nfs_watch *w, size_t *i)
 	return NULL;
 }
 
-/* Whether nothing was answered on the connection. If calls wait to be sent on it, it may not even exist: that is a stall, and more
+/* If nothing was answered on a connection, calls wait to be sent on it as it may not even exist: that is a stall, and more
  * connections do not help. */
-static bool is_dead(const struct delta *d, const struct rpc_transport_state *t)
-{
-	return snapshot_knows(&d->end->calls, RPC_FACT_REPLIES) && !t->replies;
-}
-
 static void add_saturation(const struct watching *n)
 {
 	const struct delta *d = n->d;
@@ -360,7 +355,8 @@ static void add_saturation(const struct watching *n)
 	ARRAY_EACH(t, d->calls.transports, d->calls.transport_count)
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if (snapshot_knows(&d->end->calls, RPC_FACT_SATURATED + l) &&
-			    (l != RPC_LIMIT_SEND || !is_dead(d, t)))
+			    (l != RPC_LIMIT_SEND || t->replies ||
+			     !snapshot_knows(&d->end->calls, RPC_FACT_REPLIES)))
 				add_share(n, t->server, l,
 					  (double)t->saturated_ns[l] / (double)d->ns);
 }

@@ -126,12 +126,6 @@ static bool is_another(const struct seen_mount *seen, const struct mountstats_mo
 						    o->calls < op_before(seen, o->name)->calls);
 }
 
-static void name_server(struct client_calls *c, const char *server)
-{
-	*c = (struct client_calls){ .id = client_id(0) };
-	snprintf(c->server, sizeof(c->server), "%s", server);
-}
-
 static void add_mount(struct mountstats *m, struct mountstats_mount *mount,
 		      const struct nfs_mount *info)
 {
@@ -151,7 +145,8 @@ static void add_mount(struct mountstats *m, struct mountstats_mount *mount,
 	seen->device = info->device;
 	if (another) {
 		seen->op_count = 0;
-		name_server(&seen->calls, mount->server);
+		seen->calls = (struct client_calls){ .id = client_id(0) };
+		snprintf(seen->calls.server, sizeof(seen->calls.server), "%s", mount->server);
 	}
 	seen->calls.mount.known = false; /* others may have come or gone */
 	client_add_mount(&seen->calls.mount, info);
