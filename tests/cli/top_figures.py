@@ -15,7 +15,7 @@ def rows(file):
     """Each row of each view: its name and figures."""
     for view in open(file, encoding="utf-8").read().split("\n\n"):
         lines = view.splitlines()
-        length = float(re.search(r", ([\d.]+) s until ", view)[1]) if lines else 0
+        length = float(re.search(r" last ([\d.]+) s until ", view)[1]) if lines else 0
         for line in lines[5:]:
             got = ROW.fullmatch(line)
             if not got:

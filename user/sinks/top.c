@@ -355,7 +355,8 @@ void top_write(FILE *out, const struct top_view *v, const struct session *t, con
 		v->rows > AROUND                        ? v->rows - AROUND :
 							  0;
 	write_text(out, v, header);
-	safe_format(line, sizeof(line), "%s, %.3g s until %s, source %s, %zu of %zu rows%s%s%s",
+	safe_format(line, sizeof(line),
+		    "%s, the last %.3g s until %s, source %s, %zu of %zu rows%s%s%s",
 		    t->origin.host, (double)t->latest.ns / 1e9, CLOCK_TIME(t->last.wall),
 		    rpc_source_names[t->last.calls.source], shown, r.count,
 		    v->frozen ? ", frozen" : "", *v->filter ? ", only " : "", v->filter);
