@@ -99,20 +99,15 @@ add_state(struct health_evaluation *e, enum health_rule_id rule, const char *dev
 
 #define RECOVERY_XID "154" /* see RECOVERY_WITHDRAWN */
 
-/* The time of the last evidence that the faults @what of @device are over; 0: none. */
-static double last_recovery(const struct snapshot *s, const char *device, const char *what)
-{
-	return fault_last_recovery(&s->faults, device, !strcmp(what, RECOVERY_XID));
-}
-
 /* The standing of what a rule finds. @last: when it last happened; 0: not known, then only an acknowledgement ends it. */
 static enum fault_standing standing_of(const struct health_evaluation *e, const char *device,
 				       const char *what, double last)
 {
 	const struct ack *ack;
 
-	if (last > 0 && (last <= last_recovery(e->s, device, what) ||
-			 (e->o->window > 0 && last < e->now - e->o->window)))
+	if (last > 0 &&
+	    (last <= fault_last_recovery(&e->s->faults, device, !strcmp(what, RECOVERY_XID)) ||
+	     (e->o->window > 0 && last < e->now - e->o->window)))
 		return STANDING_OVER;
 	ack = find_ack(e, device, what, last > 0 ? last : e->now);
 	return !ack ? STANDING_OPEN : ack->snooze ? STANDING_SNOOZED : STANDING_ACKNOWLEDGED;

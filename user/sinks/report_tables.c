@@ -419,7 +419,10 @@ void report_connections(FILE *out, const struct delta *d, const char *server)
 		LOWER(least, all.list[i].share);
 		RAISE(most, all.list[i].share);
 	}
-	if (all.count > 1 && most > 0)
+	/* Those of several mounts have other calls. */
+	if (all.count > 1 && most > 0 &&
+	    CALLS_FIND(m, &d->end->calls, mount, server,
+		       strtoul(m->options[NFS_NCONNECT], NULL, 10) == all.count))
 		safe_line(out,
 			  "- %s has %zu connections: each had %.1f %% to %.1f %% of its calls, "
 			  "where equal parts are %.1f %%.",
