@@ -1349,6 +1349,20 @@ TEST(a_client_that_registers_again_was_not_answered_though_its_call_waits_on)
 	assert_has(headline(), ", until the client had registered again");
 }
 
+/* The agent's journal would have a line for each interval with calls. */
+TEST(an_outage_that_is_over_is_named_while_no_call_is_made)
+{
+	now.wall = 1000;
+	go_on(4);
+	stall(12);
+	for (int i = 0; i < 20; i++) {
+		limit_sums_next(&sums);
+		go_on(i % 5 == 0);
+		wait_on(0);
+		assert_has(headline(), "nas did not answer for 13.0 s, from ");
+	}
+}
+
 /* The call was sent again before the interval in which it ends. */
 TEST(resend_is_not_sure_where_neither_call_nor_connection_was_seen_lost)
 {

@@ -262,9 +262,9 @@ void headline_add_server(struct headline *h, const struct limit_sums *sums, cons
 	struct verdict to = verdict_of(sums, server);
 	uint64_t hung_ns = server_hangs(sums, server);
 
-	if (!v ||
-	    !(v->calls_ended || v->oldest_ns || v->silent_ns || v->upcall_ns || v->lock_wait_ns ||
-	      v->draining_ns || v->draining_now_ns || failures_worst(&v->failures)))
+	if (!v || !(v->calls_ended || v->oldest_ns || v->silent_ns || v->upcall_ns ||
+		    v->lock_wait_ns || v->draining_ns || v->draining_now_ns ||
+		    v->longest_stall.end > 0 || failures_worst(&v->failures)))
 		return;
 	add_silence(h, v, VICTIMS(c, server, !hung_ns), hung_ns, now);
 	if (v->longest_stall.end > 0)
