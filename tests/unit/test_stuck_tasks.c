@@ -333,6 +333,14 @@ TEST(a_task_that_waits_for_the_servers_lock_manager_hangs)
 	look(1000, WOKE("20", "7", "939") LOCKD);
 	assert_stuck("/data", true, 1, 61);
 	assert_int_equal(told_cause[0], STUCK_LOCKD);
+	/* The lock manager answers: the task takes one lock after the other. */
+	snapshot_server(&now.calls, "nas")->lock_calls = 8;
+	look(1030, WOKE("31", "7", "939") LOCKD);
+	assert_none();
+	snapshot_server(&now.calls, "nas")->lock_errors = 3; /* not so an error */
+	snapshot_server(&now.calls, "nas")->lock_calls = 11;
+	look(1120, WOKE("52", "7", "1031") LOCKD);
+	assert_stuck("/data", true, 1, 89);
 	/* The server's own lockd is none. */
 	stuck_tasks_free(&t);
 	look(1000, WOKE("20", "7",

@@ -32,6 +32,8 @@ struct stuck_server {
 	uint64_t oldest_ns; /* at the last look: age of its oldest outstanding call */
 	uint64_t delays, delay_begin_ns, delay_end_ns; /* "try later": how often; the last series */
 	uint64_t credentials_ns; /* at the last look: grows while a call waits for them */
+	uint64_t lock_answers,
+		lock_answered_ns; /* of its lock manager: how many, and when a look found the last */
 	uint64_t explains_ns; /* when its calls explained last why tasks hang; 0: never */
 	enum stuck_cause explains; /* they do now */
 };
@@ -111,6 +113,9 @@ void stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 			   (has_calls(&s->calls, v) || v->credentials_ns > w->credentials_ns);
 		w->oldest_ns = v->oldest_ns[server_oldest(v)];
 		w->credentials_ns = v->credentials_ns;
+		if (w->lock_answers != v->lock_calls - v->lock_errors)
+			w->lock_answered_ns = s->time_ns;
+		w->lock_answers = v->lock_calls - v->lock_errors;
 		w->explains = is_delaying(w, s) ? STUCK_DELAYED :
 			      w->oldest_ns >= LONG_CALL_NS || !(~w->looks & ((1u << LOOKS) - 1)) ?
 						  STUCK_RPC :
@@ -231,15 +236,19 @@ static bool take_numbers(struct stuck_task *task, uint64_t *n, struct span line,
 }
 
 /* A task that waits for a call of its own wakes meanwhile: then it counts since it is in its system call. A call must be outstanding
- * that is as old; those to lockd are not seen. */
+ * that is as old. Those to lockd are not seen, but its answers are. */
 static void use_call(const struct stuck_tasks *t, struct stuck_task *task, const uint64_t *n,
-		     uint64_t now_ns)
+		     const struct snapshot *s)
 {
+	const struct nfs_mount *mount = mount_of(&s->calls, task->device);
 	uint64_t since = n[CALL_SINCE];
 
 	if (!since || since >= task->since_ns || !task->waits_for_call ||
-	    !(task->waits_for_lockd ||
-	      ARRAY_FIND(w, t->servers, t->server_count, w->oldest_ns >= now_ns - since)))
+	    (task->waits_for_lockd ? !!ARRAY_FIND(w, t->servers, t->server_count,
+						  (!mount || !strcmp(w->server, mount->server)) &&
+							  w->lock_answered_ns >= since) :
+				     !ARRAY_FIND(w, t->servers, t->server_count,
+						 w->oldest_ns >= s->time_ns - since)))
 		return;
 	task->since_ns = since;
 	task->switches = n[CALL_SWITCHES];
@@ -313,7 +322,7 @@ void stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct sp
 		stack = take_stack(&task, &text);
 		task.client |= task.device && ARRAY_FIND(m, s->calls.mounts, s->calls.mount_count,
 							 m->device == task.device);
-		use_call(t, &task, n, s->time_ns);
+		use_call(t, &task, n, s);
 		if (!task.client && !*task.module) {
 			if (t->bpf)
 				t->bpf->bss->other_stacks[n[HASH] & (STUCK_OTHERS - 1)] = n[HASH];
@@ -359,13 +368,13 @@ static void name_task(char *to, const struct stuck_task *task, uint64_t now_ns)
 		snprintf(to, LABEL_SIZE, "%s (%d)", comm, task->process);
 }
 
-/* Adds the tasks that wait for credentials, or for long for the lock manager, to their servers. If the file is not known,
- * credentials are those of the first mount with Kerberos. */
+/* Adds the tasks that, at the last look, waited for credentials, or for long for the lock manager, to their servers. If the file is
+ * not known, credentials are those of the first mount with Kerberos. */
 static void add_upcalls(const struct stuck_tasks *t, struct snapshot *s)
 {
 	ARRAY_EACH(task, t->tasks, t->count) {
 		const struct nfs_mount *mount = mount_of(&s->calls, task->device);
-		uint64_t waited = counted_since(s->time_ns, task->since_ns);
+		uint64_t waited = counted_since(t->looked_ns, task->since_ns);
 		struct rpc_server_state *server;
 
 		if (!mount && task->waits_for_gssd)
@@ -497,6 +506,7 @@ void lock_waiters_add(struct stuck_tasks *t, const struct log *log, struct snaps
 	if (!s->calls.mount_count || !snapshot_knows(&s->calls, RPC_FACT_PHASE) ||
 	    !load_once(t, log))
 		return;
+	stuck_tasks_watch(t, s);
 	if (s->time_ns >= t->due_ns)
 		look_at_tasks(t, s, 0);
 	add_upcalls(t, s);
