@@ -152,12 +152,6 @@ static struct calls_by *rows_of(const struct kind *k, const struct mount_calls_s
 	return k == OWNERS ? m->totals.owner_calls : m->totals.mount_calls;
 }
 
-/* A mount point, or an owner. */
-static const char *name_of(const struct kind *k, const struct calls_by *row)
-{
-	return k == OWNERS ? row->owner : *row->mountpoint ? row->mountpoint : row->export;
-}
-
 static bool is_mounted(const struct kind *k, const struct calls_by *row, const struct snapshot *s)
 {
 	return k == MOUNTS && CALLS_FIND(m, &s->calls, mount, row->server, calls_are_on(row, m));
@@ -213,7 +207,9 @@ static bool make_room(const struct kind *k, struct mount_calls_state *m, const s
 	struct calls_by *idle[2] = {}, *ends, like; /* not mounted, and mounted */
 
 	ARRAY_EACH(row, rows_of(k, m), table_count(k->table, &m->totals)) {
-		const char *name = name_of(k, row);
+		const char *name = k == OWNERS      ? row->owner :
+				   *row->mountpoint ? row->mountpoint :
+						      row->export;
 		bool mounted;
 
 		if (!strcmp(name, LABEL_OTHER) || find_last(k, m, row) != row)

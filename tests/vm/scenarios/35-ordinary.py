@@ -20,7 +20,9 @@ def users_meet_the_ordinary_errors(folder):
 
 @judgement
 def no_event_and_no_finding_comes_of_them(folder):
-    wrong = [e for e in events(folder / "events.json") if e["kind"].startswith("nfs_")]
+    # What limits the calls on a busy machine is no error.
+    wrong = [e for e in events(folder / "events.json")
+             if e["kind"].startswith("nfs_") and e["kind"] != "nfs_saturation"]
     need(not wrong, *wrong)
     for file in folder.glob("check-*.json"):
         found = [f for f in read_json(file)["findings"] if f["rule"].startswith("nfs_")]

@@ -72,12 +72,6 @@ static void read_volumes(struct volumes *v, const char *process)
 		qsort(v->devices, v->count, sizeof(device), compare_devices);
 }
 
-static bool is_elsewhere(const struct volumes *v, uint64_t device)
-{
-	return v->known && !(v->count && bsearch(&device, v->devices, v->count, sizeof(device),
-						 compare_devices));
-}
-
 static void add_mount(struct nfs_mounts *m, struct nfs_mount *mount, const struct volumes *volumes)
 {
 	struct mount_place *place = ARRAY_APPEND(m->list.places, m->list.place_count);
@@ -93,7 +87,10 @@ static void add_mount(struct nfs_mounts *m, struct nfs_mount *mount, const struc
 		m->left_out++;
 		return;
 	}
-	mount->elsewhere = is_elsewhere(volumes, mount->device);
+	mount->elsewhere =
+		volumes->known &&
+		!(volumes->count && bsearch(&mount->device, volumes->devices, volumes->count,
+					    sizeof(mount->device), compare_devices));
 	row = row ?: snapshot_mount(&m->list.seen, mount);
 	place->row = (size_t)(row - m->list.seen.mounts);
 }
