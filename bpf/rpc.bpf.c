@@ -336,10 +336,10 @@ __noinline int lock_call(__u64 address, __u64 total)
 	s = bpf_map_lookup_elem(&server_stats, &index);
 	if (!known || !s)
 		return 0;
-	counter_add(&s->locks.calls, 1);
-	counter_add(&s->locks.total_ns, total);
+	counter_add(&s->lock_calls, 1);
+	counter_add(&s->lock_ns, total);
 	if (BPF_CORE_READ(task, tk_status) < 0)
-		counter_add(&s->locks.failed, 1);
+		counter_add(&s->lock_errors, 1);
 	return 0;
 }
 

@@ -223,10 +223,15 @@ struct rpc_gaps {
 	__u64 count, sum, squares;
 };
 
-/* Calls to the lock manager of a server (NLM), which locks files of NFSv3. They are in no other figure. Source btf. */
-struct rpc_lock_calls {
-	__u64 calls, failed, total_ns;
-};
+/* The counters of a server that programs add to, each in one row: a member of struct rpc_server_stats here and of struct
+ * rpc_server_state in user space. SHOWN has also its family in the metrics file, the form of its value there, and the member
+ * without which, if it is 0, nothing is shown. The lock manager (NLM) locks files of NFSv3: its calls are in no other figure,
+ * and only the source btf sees them. */
+#define RPC_SERVER_COUNTS(COUNT, SHOWN)                                                  \
+	COUNT(earlier_ns) /* the part of setup before the programs were attached */      \
+	SHOWN(lock_calls, NFS_LOCK_CALLS, INTEGER, lock_calls) /* to its lock manager */ \
+	SHOWN(lock_errors, NFS_LOCK_ERRORS, INTEGER, lock_calls)                         \
+	SHOWN(lock_ns, NFS_LOCK_SECONDS, SECONDS, lock_calls)
 
 /* One server, one shard. */
 struct rpc_server_stats {
@@ -234,8 +239,9 @@ struct rpc_server_stats {
 	__u8 series[2][RPC_MAX_OP];
 	__u64 depth[RPC_QUEUES][DEPTH_BUCKETS];
 	__u64 depth_sum[RPC_QUEUES];
-	__u64 earlier_ns; /* the part of setup before the programs were attached */
-	struct rpc_lock_calls locks;
+#define MEMBER_OF(name, ...) __u64 name;
+	RPC_SERVER_COUNTS(MEMBER_OF, MEMBER_OF)
+#undef MEMBER_OF
 	/* Only the first shard has these two. */
 	__u64 replied; /* time of the last reply to a call that waited: CLOCK_MONOTONIC, ns */
 	struct rpc_gaps gaps;

@@ -40,7 +40,8 @@ BARE_VERBS = "add begin end find forget get look note put say set take tell".spl
 OR_RAISE = "or raise the limit in tests/includes.py and give the reason in the commit"
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)', re.M)
 HEAD = re.compile(r"^[a-z][\w \t*]*?\b(\w+)\(((?:[^(){};]|\([^(){};]*\))*)\)\s*\n\{", re.M)
-COUNTER = re.compile(r"(?:FIELD\((?!program_run)\w+, (?:\w+_)?COUNTER, [^,]+, |FIELD_PART\(\w+, COUNTER, \w+\.)(\w+)")
+COUNTER = re.compile(r"(?:FIELD\((?!program_run)\w+, (?:\w+_)?COUNTER, [^,]+, |FIELD_PART\(\w+, COUNTER, \w+\.|"
+                     r"^\tCOUNT\()(\w+)", re.M)
 GENERATED = re.compile(r".*\.skel\.h|version\.h|[a-z_]+\.inc")
 
 
@@ -159,7 +160,7 @@ def uncounted(top):
     """The counters of calls and faults that no room of those which observe counts."""
     rooms = [path.read_text(encoding="utf-8") for room in OBSERVERS for path in (top / "user" / room).glob("**/*.c")]
     counted = set(re.findall(r"(?:->|\.)(\w+)", "".join(rooms)))
-    for path in sorted((top / "user/snapshot").glob("*_fields.h")):
+    for path in sorted([*(top / "user/snapshot").glob("*_fields.h"), top / "user/snapshot/calls.h"]):
         for member in COUNTER.findall(path.read_text(encoding="utf-8")):
             if member not in counted:
                 yield f"user/snapshot/{path.name}: {member} is counted in none of {', '.join(OBSERVERS)}"

@@ -98,10 +98,8 @@ static void fill(void)
 		server = snapshot_server(&now.calls, servers[v]);
 		assert_true(t && server);
 		t->alive = true;
-		t->retransmits = 1;
-		t->timeouts = 2;
-		t->disconnects = 3;
-		t->connects = 4;
+#define COUNT_OF(name, ...) t->name = sizeof(#name);
+		TRANSPORT_COUNTS(COUNT_OF)
 		t->replies = 5;
 		t->rtt_ns = 6500000001;
 		strcpy(t->protocol, "tcp");
@@ -114,9 +112,8 @@ static void fill(void)
 		t->slots_in_flight = 7;
 		server->slowest_rtt_ns = 1000000011;
 		server->draining_ns = 1000000012;
-		server->lock_calls = 13;
-		server->lock_errors = 14;
-		server->lock_ns = 1000000015;
+#define FILL(name, ...) server->name = 1000000000 + sizeof(#name);
+		RPC_SERVER_COUNTS(FILL, FILL)
 		strcpy(server->oldest_op, "READ");
 		for (unsigned int q = 0; q < RPC_QUEUES; q++) {
 			for (unsigned int n = 1; n < 300000; n += n) {

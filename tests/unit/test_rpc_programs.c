@@ -510,9 +510,9 @@ TEST(calls_to_a_lock_manager_count_for_its_server_and_for_nothing_else)
 	rpc_stats_latency(&c.task, 2000, 7000, 10000);
 	index = SHARD_INDEX(xprt_get(&kernel_xprt[0])->server, shard());
 	s = bpf_map_lookup_elem(&server_stats, &index);
-	assert_int_equal(s->locks.calls, 2);
-	assert_int_equal(s->locks.failed, 1);
-	assert_int_equal(s->locks.total_ns, 40000);
+	assert_int_equal(s->lock_calls, 2);
+	assert_int_equal(s->lock_errors, 1);
+	assert_int_equal(s->lock_ns, 40000);
 	assert_int_equal(calls_of("nas-0"), 1);
 	assert_int_equal(rpc_server_count, 1);
 }

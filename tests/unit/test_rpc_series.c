@@ -8,6 +8,10 @@
 #include "unit.h"
 #include "rpc/rpc_series.h"
 
+static void read_stats(const struct bpf_map *map, uint32_t index, void *value);
+#define bpf_array_read read_stats
+#include "../../user/rpc/rpc_series.c"
+
 #define SLOT RPC_PHASE_SLOT
 
 static struct rpc_series series;
@@ -148,6 +152,46 @@ TEST(waits_no_longer_than_allowed)
 	begin();
 	read_series();
 	assert_int_equal(reader.pauses_left, 0);
+}
+
+/* ---- the figures of a server ---- */
+
+#define EPOCH 6
+
+static struct rpc_server_stats stats[6]; /* of three servers, two shards each */
+
+static void read_stats(const struct bpf_map *map, uint32_t index, void *value)
+{
+	(void)map;
+	*(struct rpc_server_stats *)value = stats[index];
+}
+
+TEST(the_figures_of_a_server_are_the_sums_of_its_shards)
+{
+	struct rpc_server_state server = {};
+	const struct rpc_server_stats *a = &stats[2], *b = &stats[3];
+
+	for (size_t i = 0; i < COUNT(stats); i++) {
+		for (size_t w = 0; w < sizeof(*stats) / sizeof(uint64_t); w++)
+			((uint64_t *)&stats[i])[w] = (w + 1) << 4 * i;
+		memset(stats[i].peak, 0, sizeof(stats[i].peak));
+		for (unsigned int q = 0; q < RPC_QUEUES; q++)
+			stats[i].peak[q] =
+				(struct rpc_peak){ { EPOCH, EPOCH - 1 }, { 9 * i + q, 99 } };
+	}
+	reader.shards = 2;
+	rpc_stats_read(&reader, 1, EPOCH, &server);
+#define ADDED(name, ...) assert_int_equal(server.name, a->name + b->name);
+	RPC_SERVER_COUNTS(ADDED, ADDED)
+	ADDED(gaps.count)
+	ADDED(gaps.sum) ADDED(gaps.squares) for (unsigned int q = 0; q < RPC_QUEUES; q++)
+	{
+		assert_int_equal(server.depth_max[q], 27 + q);
+		assert_int_equal(server.depth[q].sum, a->depth_sum[q] + b->depth_sum[q]);
+		for (int i = 0; i < DEPTH_BUCKETS; i++)
+			assert_int_equal(server.depth[q].bucket[i],
+					 a->depth[q][i] + b->depth[q][i]);
+	}
 }
 
 /* Errnos; the kernel's own numbers, of include/linux/errno.h; of NFSv4's (RFC 8881, section 15.1) some of each part of the

@@ -210,10 +210,8 @@ void rpc_stats_read(const struct rpc_series_reader *r, uint32_t number, uint32_t
 
 	for (uint32_t i = number * r->shards; i < (number + 1) * r->shards; i++) {
 		bpf_array_read(r->maps.server_stats, i, &stats);
-		server->earlier_ns += stats.earlier_ns;
-		server->lock_calls += stats.locks.calls;
-		server->lock_errors += stats.locks.failed;
-		server->lock_ns += stats.locks.total_ns;
+#define ADD(name, ...) server->name += stats.name;
+		RPC_SERVER_COUNTS(ADD, ADD)
 		server->gaps.count += stats.gaps.count;
 		server->gaps.sum += stats.gaps.sum;
 		server->gaps.squares += stats.gaps.squares;

@@ -103,10 +103,8 @@ static void add_transport(struct session_point *p, const struct rpc_transport_st
 {
 	for (int l = 0; l < RPC_LIMITS; l++)
 		RAISE(p->saturated_ns, t->saturated_ns[l]);
-	p->retransmits += t->retransmits;
-	p->timeouts += t->timeouts;
-	p->disconnects += t->disconnects;
-	p->connects += t->connects;
+#define ADD(name, ...) p->name += t->name;
+	TRANSPORT_COUNTS(ADD)
 	if (t->alive) {
 		p->in_flight += t->slots_in_flight;
 		if (t->slots_max < 65536) /* which is no limit */

@@ -32,7 +32,9 @@ struct session_point {
 	uint64_t phase_ns[RPC_PHASES];
 	uint64_t sent_bytes, received_bytes;
 	uint64_t saturated_ns; /* of the transport and the limit with the most */
-	uint64_t retransmits, timeouts, disconnects, connects;
+#define MEMBER_OF(name, ...) uint64_t name;
+	TRANSPORT_COUNTS(MEMBER_OF)
+#undef MEMBER_OF
 	uint64_t errors; /* except those that programs expect, such as ENOENT */
 	/* At the end of the interval; in merged intervals the largest value. */
 	uint32_t in_flight, slots; /* of all transports; slots 0: not known, or no limit */

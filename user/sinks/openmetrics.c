@@ -165,10 +165,8 @@ static void add_transport(struct calls *sums, const struct calls *c,
 
 	if (v)
 		memcpy(to->saturated_ns, v->saturated_ns, sizeof(to->saturated_ns));
-	to->retransmits += t->retransmits;
-	to->timeouts += t->timeouts;
-	to->disconnects += t->disconnects;
-	to->connects += t->connects;
+#define ADD(name, ...) to->name += t->name;
+	TRANSPORT_COUNTS(ADD)
 	if (!t->alive)
 		return;
 	to->alive = true;
@@ -200,10 +198,8 @@ static void write_transports(struct metrics_writer *w, const struct calls *c)
 #define COUNTER(NAME, FACT, field, format)                                                      \
 	EACH(RPC_##NAME, c->transports, c->transport_count, snapshot_knows(c, RPC_FACT_##FACT), \
 	     format(e->field), { "server", e->server }, { "transport", e->name })
-	COUNTER(RETRANSMITS, RETRANSMITS, retransmits, INTEGER);
-	COUNTER(TIMEOUTS, TIMEOUTS, timeouts, INTEGER);
-	COUNTER(DISCONNECTS, DISCONNECTS, disconnects, INTEGER);
-	COUNTER(CONNECTS, CONNECTS, connects, INTEGER);
+#define COUNT_OF(name, NAME, ...) COUNTER(NAME, NAME, name, INTEGER);
+	TRANSPORT_COUNTS(COUNT_OF)
 	COUNTER(REPLIES, REPLIES, replies, INTEGER);
 	COUNTER(RTT_SECONDS, REPLIES, rtt_ns, SECONDS);
 #undef COUNTER
@@ -243,9 +239,9 @@ static void write_servers(struct metrics_writer *w, const struct calls *c)
 	EACH_SERVER(RPC_SLOWEST_RTT_SECONDS, e->slowest_rtt_ns, SECONDS(e->slowest_rtt_ns));
 	EACH_SERVER(RPC_SESSION_DRAINING_SECONDS, snapshot_knows(c, RPC_FACT_DRAINING),
 		    SECONDS(e->draining_ns));
-	EACH_SERVER(NFS_LOCK_CALLS, e->lock_calls, INTEGER(e->lock_calls));
-	EACH_SERVER(NFS_LOCK_SECONDS, e->lock_calls, SECONDS(e->lock_ns));
-	EACH_SERVER(NFS_LOCK_ERRORS, e->lock_calls, INTEGER(e->lock_errors));
+#define NOT_SHOWN(name)
+#define SHOWN(name, FAMILY, format, known) EACH_SERVER(FAMILY, e->known, format(e->name));
+	RPC_SERVER_COUNTS(NOT_SHOWN, SHOWN)
 #undef EACH_SERVER
 	write_family(w, METRIC_RPC_QUEUE_DEPTH);
 	ARRAY_EACH(v, c->servers, c->server_count)

@@ -83,6 +83,14 @@ uint64_t rpc_kinds_sum(const __u64 *by_kind);
 #define FILE_PATH_SIZE 448
 #define FILES_SHOWN_MAX 1000 /* for each of three measures, of files and of directories */
 
+/* The counters of a transport that sinks show alike, each in one row: member, fact and family of the metrics file, role. A session and
+ * its JSON, and the sums of a server, have them as well. */
+#define TRANSPORT_COUNTS(COUNT)                  \
+	COUNT(retransmits, RETRANSMITS, COUNTER) \
+	COUNT(timeouts, TIMEOUTS, COUNTER)       \
+	COUNT(disconnects, DISCONNECTS, COUNTER) \
+	COUNT(connects, CONNECTS, EARLIER_COUNTER)
+
 #include "snapshot/calls_fields.h"
 
 /* Whether calls by mount may be those on this mount: their mount point, or a folder below their export. */

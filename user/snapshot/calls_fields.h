@@ -2,6 +2,10 @@
 /* The calls of the NFS client: the entries of struct calls. See fields.h. */
 /* clang-format off */
 
+/* The rows of the two lists: RPC_SERVER_COUNTS() of include/rpc.h, and TRANSPORT_COUNTS(). */
+#define SERVER_FIELD(name, ...) FIELD(rpc_server_state, COUNTER, uint64_t, name)
+#define TRANSPORT_FIELD(name, FACT_, role) FIELD(rpc_transport_state, role, uint64_t, name, FACT(FACT_))
+
 /* The calls of one op to one server. */
 ENTRY(rpc_op)
 	FIELD(rpc_op, LABEL, char[LABEL_SIZE], server)
@@ -35,10 +39,7 @@ ENTRY(rpc_transport_state)
 	FIELD_PART(rpc_transport_state, DETAIL, local.address)
 	FIELD_PART(rpc_transport_state, DETAIL, local.port)
 	FIELD(rpc_transport_state, GAUGE, bool, alive) /* the transport exists; then the slots below are known */
-	FIELD(rpc_transport_state, COUNTER, uint64_t, retransmits, FACT(RETRANSMITS))
-	FIELD(rpc_transport_state, COUNTER, uint64_t, timeouts, FACT(TIMEOUTS))
-	FIELD(rpc_transport_state, COUNTER, uint64_t, disconnects, FACT(DISCONNECTS))
-	FIELD(rpc_transport_state, EARLIER_COUNTER, uint64_t, connects, FACT(CONNECTS))
+	TRANSPORT_COUNTS(TRANSPORT_FIELD)
 	FIELD(rpc_transport_state, COUNTER, uint64_t, replies, FACT(REPLIES)) /* calls that ended with a reply */
 	FIELD(rpc_transport_state, COUNTER, uint64_t, rtt_ns) /* sum of their times from last transmit to reply */
 	FIELD(rpc_transport_state, OWN_COUNTER, uint64_t, segments) /* TCP's, of the present connection, in and out */
@@ -131,7 +132,7 @@ ENTRY(rpc_server_state)
 	FIELD(rpc_server_state, GAUGE, uint32_t[RPC_QUEUES], depth_max, NAMES(rpc_queue_names), FACT(DEPTH_MAX)) /* since the last snapshot */
 	FIELD(rpc_server_state, GAUGE, uint64_t[RPC_QUEUES], oldest_ns, NAMES(rpc_queue_names), FACT(OLDEST)) /* age of the oldest waiter, 0: none */
 	FIELD(rpc_server_state, COUNTER, uint64_t, credentials_ns, FACT(CREDENTIALS)) /* sum of waits for upcalls; a part of setup */
-	FIELD(rpc_server_state, COUNTER, uint64_t, earlier_ns) /* before the programs saw waits; a part of setup */
+	RPC_SERVER_COUNTS(SERVER_FIELD, SERVER_FIELD) /* see include/rpc.h */
 	FIELD(rpc_server_state, GAUGE, uint64_t, upcall_ns) /* age of the oldest wait for credentials; 0: none is known */
 	/* The oldest call without an answer, if it has waited for some seconds; "" and 0: not known. */
 	FIELD(rpc_server_state, DETAIL, char[RPC_OP_LEN], oldest_op)
@@ -140,9 +141,6 @@ ENTRY(rpc_server_state)
 	FIELD(rpc_server_state, DETAIL, char[LABEL_SIZE], upcall_by) /* who waits: "sh (1033)"; "": not known */
 	FIELD(rpc_server_state, COUNTER, uint64_t, draining_ns, FACT(DRAINING)) /* tasks waited until the client had recovered its state (NFSv4) */
 	FIELD(rpc_server_state, GAUGE, uint64_t, draining_now_ns, FACT(DRAINING)) /* age of the present such wait; 0: there is none */
-	FIELD(rpc_server_state, COUNTER, uint64_t, lock_calls) /* to its lock manager: in no other figure */
-	FIELD(rpc_server_state, COUNTER, uint64_t, lock_errors)
-	FIELD(rpc_server_state, COUNTER, uint64_t, lock_ns)
 	FIELD(rpc_server_state, GAUGE, uint64_t, lock_wait_ns) /* how long a task waits for it; 0: not for long, or not known */
 	FIELD(rpc_server_state, DETAIL, char[LABEL_SIZE], lock_wait_by) /* "flock (71)" */
 	FIELD(rpc_server_state, COUNTER, struct rpc_gaps, gaps, NAMES(gap_names))
