@@ -26,11 +26,13 @@ awk -F '\t' '$1 == "GPU_DRIVER" { print $2 }' user/faults/recognise/kernel_lines
 			fail "user/health/driver_errors.tsv has no rule for the driver error $kind: add it"
 		grep -q "\`$kind\`" "$document" || fail "$document does not name the driver error $kind"
 	done
-# What users can cause drains no node, and the pages say so.
+# What users can cause drains no node, and the pages say so: rows with the note "users".
 ignored=$(sed -n 's/^ignore=${XIDSCOPE_IGNORE-\(.*\)}$/\1/p' deploy/slurm/xidscope-health-check)
 grep -qF "(\`$ignored\`)" deploy/slurm/README.md || fail "deploy/slurm/README.md has another default of XIDSCOPE_IGNORE than its script"
-for rule in ${ignored//,/ }; do
-	grep -q "^$rule	" "$work/rules" || fail "deploy/slurm/xidscope-health-check ignores $rule, which is no rule"
+users=$(awk -F '\t' '$NF == "users" { print $1 }' user/health/health_rules.tsv)
+[[ $(tr , '\n' <<<"$ignored" | sort) == $(sort <<<"$users") ]] ||
+	fail "deploy/slurm/xidscope-health-check ignores $ignored; users can cause ${users//$'\n'/ }"
+for rule in $users; do
 	grep -q "\`$rule\`" SECURITY.md || fail "SECURITY.md does not say how a user causes $rule"
 done
 echo "check_health.sh: $(wc -l <"$work/rules") rules agree"
