@@ -15,12 +15,10 @@ struct file_text {
 };
 
 /* Reads the regular file @path, also one of proc. Returns 0 or -errno: -EFBIG if it is longer than @max bytes, -EINVAL
- * if it is not a regular file. On failure *@f is empty. */
+ * if it is not a regular file. On failure *@f is empty. @flags O_NOFOLLOW refuses a link with -ELOOP: in another user's folder it
+ * could lead to a mount that hangs, or to a device. @own: see file_text_read_own(). */
 #define file_text_read(f, path, max) file_text_read_as(f, path, max, 0, false)
 int file_text_read_as(struct file_text *f, const char *path, size_t max, int flags, bool own);
-
-/* The same, but refuses a link with -ELOOP: in another user's folder it could lead to a mount that hangs, or to a device. */
-#define file_text_read_no_link(f, path, max) file_text_read_as(f, path, max, O_NOFOLLOW, false)
 
 /* As file_text_read(), for a trusted file. Also -ELOOP: a link, -EMLINK: several names, -EPERM: see file_is_anybodys(). */
 #define file_text_read_own(f, path, max) file_text_read_as(f, path, max, O_NOFOLLOW, true)
@@ -52,6 +50,17 @@ const char *path_print(char *path, const char *format, ...) __attribute__((forma
 
 /* Ends @out, a stream of open_memstream() for @text. Returns the text, to be freed; NULL: @out is NULL, or no memory. */
 char *stream_text(FILE *out, char **text);
+
+/* What the statement @write writes to a stream @out, as a text to be freed; NULL: no memory. @size: a variable for its length. */
+#define TEXT_OF(size, out, write)                            \
+	({                                                   \
+		char *text_ = NULL;                          \
+		FILE *out = open_memstream(&text_, &(size)); \
+		if (out) {                                   \
+			write;                               \
+		}                                            \
+		stream_text(out, &text_);                    \
+	})
 
 void file_text_free(struct file_text *f);
 struct span file_text_span(const struct file_text *f);

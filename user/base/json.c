@@ -119,11 +119,6 @@ void json_time(struct json *j, const char *name, double seconds)
 	json_text(j, name, text);
 }
 
-void json_whole_seconds(struct json *j, const char *name, double seconds)
-{
-	json_text(j, name, UTC_TIME(seconds));
-}
-
 void json_raw(struct json *j, const char *name, const char *value, size_t len)
 {
 	begin_value(j, name);

@@ -44,9 +44,6 @@ void json_nanoseconds(struct json *j, const char *name, uint64_t ns);
 /* Seconds since the epoch, as "2026-11-21T10:00:00.123Z". */
 void json_time(struct json *j, const char *name, double seconds);
 
-/* The same in whole seconds, "2026-11-21T10:00:00Z". */
-void json_whole_seconds(struct json *j, const char *name, double seconds);
-
 /* A value of @len bytes as it stands in JSON. */
 void json_raw(struct json *j, const char *name, const char *value, size_t len);
 

@@ -153,18 +153,15 @@ static bool is_asked(struct agent_health *h)
 
 static void write_file(struct agent_health *h, const struct health_content *content)
 {
-	FREED char *text = NULL;
 	size_t len;
-	FILE *out = h->wanted ? open_memstream(&text, &len) : NULL;
-	int err = 0;
+	FREED char *text = h->wanted ? TEXT_OF(len, out, health_file_write(out, content)) : NULL;
+	int err;
 
-	if (!out)
+	if (!h->wanted)
 		return;
-	health_file_write(out, content);
-	if (!stream_text(out, &text))
-		err = -ENOMEM;
-	else
-		err = is_remote(h) ? -EREMOTE : output_file_write(&h->file, text, len, NULL);
+	err = !text        ? -ENOMEM :
+	      is_remote(h) ? -EREMOTE :
+			     output_file_write(&h->file, text, len, NULL);
 	if (err && err != h->error)
 		log_error(&h->options->log, "cannot write the health file %s: %s; will try again",
 			  h->options->health_file, output_error(err));

@@ -54,13 +54,10 @@ static double monotonic_seconds(void)
 
 static int write_metrics(struct agent *a, const struct snapshot *s)
 {
-	char *text = NULL;
 	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
+	char *text = TEXT_OF(len, out,
+			     openmetrics_write(out, s, a->options->format, a->options->detail));
 
-	if (out)
-		openmetrics_write(out, s, a->options->format, a->options->detail);
-	text = stream_text(out, &text);
 	return writer_replace(&a->writer, WRITER_OUTPUT, text, len);
 }
 

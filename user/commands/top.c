@@ -60,14 +60,12 @@ static void draw(struct top *t)
 	struct terminal_size size = { TERMINAL_COLUMNS, 0 };
 	FREED char *text = NULL;
 	size_t len;
-	FILE *out = open_memstream(&text, &len);
 
 	terminal_ask(STDOUT_FILENO, &size);
 	t->view.columns = size.columns;
 	t->view.rows = size.rows ? size.rows : 24;
-	if (out)
-		top_write(out, &t->view, t->session, t->header);
-	if (stream_text(out, &text))
+	text = TEXT_OF(len, out, top_write(out, &t->view, t->session, t->header));
+	if (text)
 		screen_write(text, t->view.rows);
 }
 

@@ -116,22 +116,18 @@ static int write_files(const struct trace *t)
 	const struct options *o = t->options;
 	FREED char *json = NULL, *page = NULL;
 	size_t json_size = 0, page_size = 0;
-	FILE *out;
 	int err;
 
 	if (!o->json_file && !o->html)
 		return 0;
-	out = open_memstream(&json, &json_size);
-	if (out)
-		session_json_write(out, &t->session);
-	if (!stream_text(out, &json))
+	json = TEXT_OF(json_size, out, session_json_write(out, &t->session));
+	if (!json)
 		return report_failure(t, o->json_file ? "--json" : "--html",
 				      o->json_file ? o->json_file : o->html, -ENOMEM);
 	err = write_file(t, "--json", o->json_file, json, json_size);
-	out = o->html ? open_memstream(&page, &page_size) : NULL;
-	if (out)
-		page_write(out, json, json_size);
-	if (!stream_text(out, &page) && o->html)
+	if (o->html)
+		page = TEXT_OF(page_size, out, page_write(out, json, json_size));
+	if (o->html && !page)
 		return report_failure(t, "--html", o->html, -ENOMEM);
 	return write_file(t, "--html", o->html, page, page_size) ?: err;
 }
@@ -177,16 +173,15 @@ static void list_remedies(struct trace *t)
 {
 	ARRAY_EACH(v, t->session.servers, t->options->replay ? 0 : t->session.server_count) {
 		struct verdict to = verdict_of(&t->session.limits, v->name);
+		const struct remedy remedy = { "",        &t->session.last.calls,
+					       v->name,   to.setting,
+					       to.value,  to.mountpoint,
+					       to.remount };
 		size_t size;
-		FILE *out = *to.setting && to.confidence > CONFIDENCE_LOW ?
-				    open_memstream(&v->remedy, &size) :
-				    NULL;
 
-		if (out)
-			remedy_write(out, &(struct remedy){ "", &t->session.last.calls, v->name,
-							    to.setting, to.value, to.mountpoint,
-							    to.remount });
-		v->remedy = stream_text(out, &v->remedy);
+		v->remedy = *to.setting && to.confidence > CONFIDENCE_LOW ?
+				    TEXT_OF(size, out, remedy_write(out, &remedy)) :
+				    NULL;
 	}
 }
 

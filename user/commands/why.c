@@ -104,15 +104,8 @@ static void put_length(FILE *out, const struct past_event *e)
 		fprintf(out, ", for %.1f s", e->end - e->time);
 }
 
-/* Returns its text, which the caller frees; NULL: no memory. */
-static char *describe_event(const struct past_event *e)
+static void put_event(FILE *out, const struct past_event *e)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
 	if (e->kind == EVENT_KIND_NFS_STALL || e->kind == EVENT_KIND_NFS_ERRORS ||
 	    e->kind == EVENT_KIND_NFS_SATURATION)
 		put_text(out, "NFS server ", e->device);
@@ -143,11 +136,18 @@ static char *describe_event(const struct past_event *e)
 		fprintf(out, ", and %" PRIu64 " reports of it by other GPUs", e->followers);
 	put_owners(out, e);
 	if (e->kind == EVENT_KIND_NFS_STALL)
-		return stream_text(out, &text);
+		return;
 	if (e->kind != EVENT_KIND_NFS_ERRORS) /* its text has the owner */
 		put_text(out, ", owner ", e->owner);
 	put_text(out, ": ", e->text);
-	return stream_text(out, &text);
+}
+
+/* Returns its text, which the caller frees; NULL: no memory. */
+static char *describe_event(const struct past_event *e)
+{
+	size_t size;
+
+	return TEXT_OF(size, out, put_event(out, e));
 }
 
 /* ---- what matters ---- */
@@ -322,14 +322,13 @@ static void print_markdown(struct past *p)
 	ARRAY_EACH(e, h->events, shown > MARKDOWN_LINES / 2 ? h->count : 0)
 		e->hidden |= !rank_event(e, &rank);
 	gethostname(host, sizeof(host) - 1);
-	p->out = open_memstream(&text, &size);
 	p->item = "- ";
 	p->most = MARKDOWN_LINES / 2;
-	if (p->out) {
+	text = TEXT_OF(size, out, {
+		p->out = out;
 		print_lines(p);
-		safe_line(p->out, "- On %s, by xidscope %s.", host, XIDSCOPE_VERSION);
-	}
-	text = stream_text(p->out, &text);
+		safe_line(out, "- On %s, by xidscope %s.", host, XIDSCOPE_VERSION);
+	});
 	markdown_write(stdout, text ? text : "");
 }
 

@@ -80,9 +80,9 @@ static void write_finding(struct json *j, const struct health_finding *f)
 	if (f->count)
 		json_unsigned(j, "count", f->count);
 	if (f->first > 0)
-		json_whole_seconds(j, "first", f->first);
+		json_text(j, "first", UTC_TIME(f->first));
 	if (f->last > 0)
-		json_whole_seconds(j, "last", f->last);
+		json_text(j, "last", UTC_TIME(f->last));
 	json_known(j, "action", f->action);
 	json_text(j, "head", f->head);
 	json_text(j, "reason", f->reason);
@@ -123,7 +123,7 @@ void health_file_write(FILE *out, const struct health_content *c)
 		RAISE(oldest, v->oldest_ns[server_oldest(v)]);
 	json_object(&j, NULL);
 	json_text(&j, "format", HEALTH_FILE_FORMAT);
-	json_whole_seconds(&j, "time", wall_seconds());
+	json_text(&j, "time", UTC_TIME(wall_seconds()));
 	json_text(&j, "boot", boot_id());
 	json_fraction(&j, "monotonic_seconds", (double)monotonic_ns() / 1e9, 3);
 	json_text(&j, "source", rpc_source_names[c->s->calls.source]);

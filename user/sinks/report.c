@@ -234,28 +234,18 @@ static void write_session(FILE *out, const struct session *t)
 	report_files(out, t);
 }
 
-/* Returns the report, which the caller frees; NULL: no memory. */
-static char *session_text(const struct session *t)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (out)
-		write_session(out, t);
-	return stream_text(out, &text);
-}
-
 void report_markdown(FILE *out, const struct session *t)
 {
-	FREED char *text = session_text(t);
+	size_t size;
+	FREED char *text = TEXT_OF(size, all, write_session(all, t));
 
 	markdown_write(out, text ? text : "");
 }
 
 void report_session(FILE *out, const struct session *t, size_t columns)
 {
-	FREED char *text = columns ? session_text(t) : NULL;
+	size_t size;
+	FREED char *text = columns ? TEXT_OF(size, all, write_session(all, t)) : NULL;
 	char *line, *end;
 
 	if (!text)

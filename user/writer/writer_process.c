@@ -49,7 +49,8 @@ static void open_file(struct process *p, int file, struct writer_answer *a,
 	a->error = check_mount(p, file) ?: output_file_check(&p->files[file].output);
 	if (file != WRITER_STATE || a->error == -EREMOTE)
 		return;
-	a->read_error = file_text_read_no_link(content, p->files[file].path, WRITER_STATE_MAX);
+	a->read_error = file_text_read_as(content, p->files[file].path, WRITER_STATE_MAX,
+					  O_NOFOLLOW, false);
 	a->size = content->len;
 }
 
