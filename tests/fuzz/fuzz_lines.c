@@ -158,9 +158,8 @@ static void look(const char *text, size_t size, struct node_mount *fact)
 	struct mountinfo_line m;
 
 	fact->state = MOUNT_ABSENT;
-	while (span_left(rest))
-		if (mountinfo_read_line(&m, span_take_line(&rest)))
-			node_mount_look(fact, &m);
+	while (mountinfo_next_line(&rest, &m))
+		node_mount_look(fact, &m);
 	require_string(fact->device);
 	require(fact->state <= MOUNT_READ_ONLY);
 	require(fact->state == MOUNT_FINE || !*fact->device);

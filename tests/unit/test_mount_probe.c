@@ -82,9 +82,8 @@ static struct node_mount look(const char *text)
 	struct span rest = span_of(text);
 	struct mountinfo_line m;
 
-	while (span_left(rest))
-		if (mountinfo_read_line(&m, span_take_line(&rest)))
-			node_mount_look(&mount, &m);
+	while (mountinfo_next_line(&rest, &m))
+		node_mount_look(&mount, &m);
 	return mount;
 }
 

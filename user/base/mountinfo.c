@@ -7,8 +7,10 @@
 #include "base/file_text.h"
 #include "base/safe_text.h"
 
+#define LIST_MAX (64 << 20)
+
 /* "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG...] - TYPE SOURCE OPTIONS": one blank between, a field may be empty. */
-bool mountinfo_read_line(struct mountinfo_line *m, struct span line)
+static bool read_line(struct mountinfo_line *m, struct span line)
 {
 	struct span tag;
 
@@ -27,6 +29,14 @@ bool mountinfo_read_line(struct mountinfo_line *m, struct span line)
 	m->source = span_take_field(&line, " ");
 	m->super_options = span_take_field(&line, " ");
 	return span_left(tag) && span_left(m->type);
+}
+
+bool mountinfo_next_line(struct span *text, struct mountinfo_line *m)
+{
+	while (span_left(*text))
+		if (read_line(m, span_take_line(text)))
+			return true;
+	return false;
 }
 
 bool mount_is_nfs(struct span type)
@@ -203,17 +213,16 @@ static bool is_on_the_way(const struct mountinfo_line *m, const char *path, size
 static bool find_network(const char *root, long number, const char *path, enum layers layers,
 			 char *source, size_t size)
 {
-	FILE *mounts = fopen(PATHF("%s/proc/self/mountinfo", root), "re");
 	struct mountinfo_line m;
-	FREED char *line = NULL;
-	bool network = false;
-	size_t room = 0, longest = 0;
+	FILE_TEXT mounts = {};
+	struct span rest;
+	bool network = false, found = false;
+	size_t longest = 0;
 	uint64_t id;
-	bool found = false;
 
-	while (!found && mounts && getline(&line, &room, mounts) > 0) {
-		if (!mountinfo_read_line(&m, (struct span){ line, line + strcspn(line, "\n") }))
-			continue;
+	file_text_read(&mounts, PATHF("%s/proc/self/mountinfo", root), LIST_MAX);
+	rest = file_text_span(&mounts);
+	while (!found && mountinfo_next_line(&rest, &m)) {
 		/* Numbers are unique: there may be thousands of mounts behind it. */
 		found = !path && span_number(m.number, LONG_MAX, &id) && (long)id == number;
 		if (path ? is_on_the_way(&m, path, &longest) : found)
@@ -221,8 +230,6 @@ static bool find_network(const char *root, long number, const char *path, enum l
 					  has_network_layer(root, &m, layers, source, size) :
 					  read_network(&m, source, size);
 	}
-	if (mounts)
-		fclose(mounts);
 	return network;
 }
 

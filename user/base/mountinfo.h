@@ -12,8 +12,8 @@ struct mountinfo_line {
 	struct span tags; /* "shared:2 master:1": how mounts propagate */
 };
 
-/* Reads a line without its newline. False: the line describes no mount. */
-bool mountinfo_read_line(struct mountinfo_line *m, struct span line);
+/* Takes the next line of @text that describes a mount. False: there is none. */
+bool mountinfo_next_line(struct span *text, struct mountinfo_line *m);
 
 /* Whether this is a type of the kernel's NFS. */
 bool mount_is_nfs(struct span type);

@@ -27,10 +27,9 @@ void node_mounts_look(struct node_state *node, const char *mountinfo)
 		mount->device[0] = 0;
 	}
 	rest = file_text_span(&text);
-	while (span_left(rest))
-		if (mountinfo_read_line(&m, span_take_line(&rest)))
-			ARRAY_EACH(mount, node->mounts, node->mount_count)
-				node_mount_look(mount, &m);
+	while (mountinfo_next_line(&rest, &m))
+		ARRAY_EACH(mount, node->mounts, node->mount_count)
+			node_mount_look(mount, &m);
 	ARRAY_EACH(mount, node->mounts, node->mount_count)
 		if (mount->helpers && mount->state == MOUNT_ABSENT)
 			mount->state = MOUNT_FINE;

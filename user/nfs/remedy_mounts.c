@@ -165,16 +165,13 @@ void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct 
 	uint64_t failed = memory_failed();
 	struct mountinfo_line line;
 	const struct nfs_mount *known;
-	struct span rest;
 	struct remedy_mount *m;
 	char host[PATH_MAX]; /* in a container, fstab and units are others */
 
 	snprintf(host, sizeof(host), "%s/proc/1/root", r->root);
 	if (access(PATHF("%s/etc", host), F_OK))
 		snprintf(host, sizeof(host), "%s", r->root);
-	while (span_next_line(&text, &rest)) {
-		if (!mountinfo_read_line(&line, rest))
-			continue;
+	while (mountinfo_next_line(&text, &line)) {
 		if (span_is(line.type, "autofs"))
 			add_found(&autofs, &line);
 		if (!(m = add_found(p, &line)))
@@ -229,14 +226,13 @@ static bool keeps_mounts(const struct remedy_mounts *p, const char *path)
 {
 	FILE_TEXT text = {};
 	struct mountinfo_line copy;
-	struct span rest, line;
+	struct span rest;
 
 	if (file_text_read(&text, path, LIST_MAX))
 		return false;
 	rest = file_text_span(&text);
-	while (span_next_line(&rest, &line))
-		if (mountinfo_read_line(&copy, line) &&
-		    ARRAY_FIND(m, p->list, p->count, span_equals(m->line.device, copy.device)) &&
+	while (mountinfo_next_line(&rest, &copy))
+		if (ARRAY_FIND(m, p->list, p->count, span_equals(m->line.device, copy.device)) &&
 		    !ARRAY_FIND(m, p->list, p->count, goes_with(&copy, m)))
 			return true;
 	return false;

@@ -205,9 +205,9 @@ bool mountinfo_next(struct span *text, struct nfs_mount *mount)
 	struct mountinfo_line m;
 	uint64_t device;
 
-	while (span_left(*text)) {
-		if (!mountinfo_read_line(&m, span_take_line(text)) || !mount_is_nfs(m.type) ||
-		    !span_left(m.super_options) || !mount_device(m.device, &device))
+	while (mountinfo_next_line(text, &m)) {
+		if (!mount_is_nfs(m.type) || !span_left(m.super_options) ||
+		    !mount_device(m.device, &device))
 			continue;
 		*mount = (struct nfs_mount){ .device = device, .remote.port = NFS_PORT };
 		take_server(mount->server, &m.source);
