@@ -249,10 +249,8 @@ static void write_timeline(struct json *j, const struct session *t, size_t numbe
 	COLUMN(j, t, number, "slots", json_unsigned, p->slots);
 	COLUMN(j, t, number, "saturated_seconds", json_nanoseconds, p->saturated_ns);
 	COLUMN(j, t, number, "oldest_seconds", json_nanoseconds, p->oldest_ns);
-	COLUMN(j, t, number, "retransmits", json_unsigned, p->retransmits);
-	COLUMN(j, t, number, "timeouts", json_unsigned, p->timeouts);
-	COLUMN(j, t, number, "disconnects", json_unsigned, p->disconnects);
-	COLUMN(j, t, number, "connects", json_unsigned, p->connects);
+#define COUNTS(name, ...) COLUMN(j, t, number, #name, json_unsigned, p->name);
+	TRANSPORT_COUNTS(COUNTS)
 	COLUMN(j, t, number, "errors", json_unsigned, p->errors);
 	if (snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
 		COLUMN(j, t, number, "buckets", write_buckets, &p->total);
@@ -298,10 +296,8 @@ static void write_server(struct json *j, const struct session *t, size_t number)
 	write_verdict(j, &verdict);
 	write_commands(j, v->remedy);
 	write_point(j, t, &v->sums);
-	json_unsigned(j, "retransmits", v->sums.retransmits);
-	json_unsigned(j, "timeouts", v->sums.timeouts);
-	json_unsigned(j, "disconnects", v->sums.disconnects);
-	json_unsigned(j, "connects", v->sums.connects);
+#define COUNT_OF(name, ...) json_unsigned(j, #name, v->sums.name);
+	TRANSPORT_COUNTS(COUNT_OF)
 	json_unsigned(j, "errors", v->sums.errors);
 	write_mounts(j, &t->last, v->name);
 	for (int by = 0; by < SHARE_BYS; by++)
