@@ -30,6 +30,7 @@ static const char *named, *owner;
 static uint64_t elsewhere, of_another;
 static uint64_t mistakes; /* other calls of the kind that failed */
 static struct calls_by written; /* since the agent has started */
+static struct failures f;
 
 /* Adds an interval in which @failed of @calls calls of @op end with @status. */
 static void add_failed(struct failures *f, const char *op, const char *status, uint64_t failed,
@@ -91,6 +92,7 @@ BEFORE_EACH()
 	owner = "slurm:71";
 	mount.options[NFS_RECOVERY][0] = 0;
 	written = (struct calls_by){};
+	f = (struct failures){};
 	setenv("TZ", "UTC", 1);
 }
 
@@ -109,8 +111,6 @@ static void assert_worst(const struct failures *f, const char *expected)
 
 TEST(the_gravest_is_named_with_its_mount_and_owner)
 {
-	struct failures f = {};
-
 	begin = 0;
 	add_failed(&f, "GETATTR", "ESTALE", 4, 10);
 	assert_worst(&f, "");
@@ -138,8 +138,6 @@ TEST(the_gravest_is_named_with_its_mount_and_owner)
 
 TEST(a_few_of_many_are_no_failure)
 {
-	struct failures f = {};
-
 	add_failed(&f, "GETATTR", "ESTALE", 300, 1000);
 	assert_worst(&f, "");
 	add_failed(&f, "GETATTR", "ESTALE", 120, 200);
@@ -170,8 +168,6 @@ TEST(writes_of_several_mounts_are_told_apart)
 /* After a restart of the server, each call of each mount ends with an error of state. */
 TEST(the_gravest_find_room)
 {
-	struct failures f = {};
-
 	for (int i = 0; i < 2 * FAILURES; i++)
 		add_failed(&f, formatted("OP%d", i), "NFS4ERR_STALE_CLIENTID", 1, 1);
 	assert_int_equal(f.count, FAILURES);
@@ -186,8 +182,6 @@ TEST(the_gravest_find_room)
 
 TEST(a_call_for_metadata_loses_no_data)
 {
-	struct failures f = {};
-
 	add_failed(&f, "MKDIR", "EDQUOT", 9, 9);
 	assert_false(failure_loses_data(failures_worst(&f)));
 	assert_false(are_common(&f, 101, 0, 0));
@@ -198,8 +192,6 @@ TEST(a_call_for_metadata_loses_no_data)
 
 TEST(a_lock_that_is_not_given_back_is_named_before_what_recovers)
 {
-	struct failures f = {};
-
 	add_failed(&f, "READ", "NFS4ERR_BADSESSION", 90, 90);
 	add_failed(&f, "LOCK", "NFS4ERR_RECLAIM_BAD", 1, 100);
 	assert_string_equal(failures_worst(&f)->status, "NFS4ERR_RECLAIM_BAD");
@@ -208,8 +200,6 @@ TEST(a_lock_that_is_not_given_back_is_named_before_what_recovers)
 /* Calls to other mounts of the server, or of other ops, go on. */
 TEST(all_calls_to_one_mount_of_many_are_a_failure)
 {
-	struct failures f = {};
-
 	others = 20;
 	add_failed(&f, "GETATTR", "ESTALE", 10, 10);
 	assert_non_null(failures_worst(&f));
@@ -220,8 +210,6 @@ TEST(all_calls_to_one_mount_of_many_are_a_failure)
 /* One graver error of another call hides nothing: not what many calls end with, nor that they do. */
 TEST(what_most_calls_end_with_is_named)
 {
-	struct failures f = {};
-
 	add_failed(&f, "GETATTR", "ESTALE", 60000, 60000);
 	add_failed(&f, "MKDIR", "EDQUOT", 1, 1);
 	assert_worst(
@@ -237,8 +225,6 @@ TEST(what_most_calls_end_with_is_named)
 /* Once, the client makes the call again. */
 TEST(calls_that_all_end_with_an_error_of_state_show_no_limit)
 {
-	struct failures f = {};
-
 	add_failed(&f, "WRITE", "NFS4ERR_BAD_STATEID", 50, 50);
 	assert_true(are_common(&f, 100, 0, 50));
 	assert_false(are_common(&f, 101, 0, 50));
@@ -246,8 +232,6 @@ TEST(calls_that_all_end_with_an_error_of_state_show_no_limit)
 
 TEST(a_rare_error_of_few_calls_is_none)
 {
-	struct failures f = {};
-
 	add_failed(&f, "WRITE", "EBADF", 4, 4);
 	assert_worst(&f, "");
 	add_failed(&f, "WRITE", "EBADF", 1, 1);
@@ -268,8 +252,6 @@ TEST(a_rare_error_of_few_calls_is_none)
 /* It may be EJUKEBOX, or an error of state: then the WRITE is made again. */
 TEST(writes_with_an_error_that_is_not_seen_are_perhaps_lost)
 {
-	struct failures f = {};
-
 	add_failed(&f, "READ", ANY_RPC_STATUS, 9, 5000);
 	add_failed(&f, "WRITE", ANY_RPC_STATUS, 4, 5000);
 	assert_worst(&f, "");
@@ -320,8 +302,6 @@ TEST(a_write_that_fails_at_a_data_server_is_perhaps_not_lost)
 /* One COMMIT may be for a thousand WRITEs, which then are lost. */
 TEST(commits_that_fail_are_no_few_among_writes)
 {
-	struct failures f = {};
-
 	strcpy(mount.options[NFS_RECOVERY], "hard");
 	add_failed(&f, "COMMIT", "EIO", 29, 29);
 	assert_worst(&f, "29 of 29 COMMITs to /mnt/ckpt end with EIO, data were not written "
@@ -348,8 +328,6 @@ TEST(the_longest_names_are_cut)
 /* Who is not named must not seem to be unharmed: `why --job` takes the list as whole. */
 TEST(owners_for_which_there_is_no_room_are_others)
 {
-	struct failures f = {};
-
 	for (int i = 0; i < 30; i++) {
 		owner = formatted("slurm:%d", 4711 + i);
 		mistakes = 1; /* only the last one is known */
@@ -362,8 +340,6 @@ TEST(owners_for_which_there_is_no_room_are_others)
 /* The source names the last call's owner alone where other calls of the kind failed, too. */
 TEST(others_whose_calls_failed_do_not_seem_unharmed)
 {
-	struct failures f = {};
-
 	mistakes = 1;
 	of_another = 25;
 	add_failed(&f, "GETATTR", "ESTALE", 50, 50);
@@ -430,8 +406,6 @@ TEST(a_server_whose_mounts_are_all_hard_gave_nothing_up)
 
 TEST(calls_after_the_last_failure_do_not_hide_it)
 {
-	struct failures f = {};
-
 	add_failed(&f, "GETATTR", "ESTALE", 39, 39);
 	add_failed(&f, "GETATTR", "", 0, 10);
 	add_failed(&f, "GETATTR", "ESTALE", 39, 39);
@@ -442,8 +416,6 @@ TEST(calls_after_the_last_failure_do_not_hide_it)
 
 TEST(a_lock_that_is_wanted_back_too_late_is_lost)
 {
-	struct failures f = {};
-
 	add_failed(&f, "OPEN", "NFS4ERR_NO_GRACE", 3, 40); /* is opened again */
 	assert_worst(&f, "");
 	add_failed(&f, "LOCK", "NFS4ERR_NO_GRACE", 1, 40);
@@ -454,8 +426,6 @@ TEST(a_lock_that_is_wanted_back_too_late_is_lost)
 /* Of all of its folders, not of one. */
 TEST(folders_that_the_server_cannot_read_are_a_failure)
 {
-	struct failures f = {};
-
 	add_failed(&f, "READDIR", "NFS4ERR_SERVERFAULT", 4, 4);
 	assert_worst(&f, "");
 	add_failed(&f, "READDIR", "NFS4ERR_SERVERFAULT", 56, 56);
@@ -466,8 +436,6 @@ TEST(folders_that_the_server_cannot_read_are_a_failure)
 
 TEST(an_expired_ticket_is_named_among_other_users_calls)
 {
-	struct failures f = {};
-
 	add_failed(&f, "ACCESS", "EKEYEXPIRED", 43, 100000);
 	assert_worst(&f, "43 of 100000 ACCESSes to /mnt/ckpt end with EKEYEXPIRED (slurm:71, since "
 			 "00:00:01): the user's Kerberos ticket has expired: renew the ticket, the "
@@ -476,7 +444,6 @@ TEST(an_expired_ticket_is_named_among_other_users_calls)
 
 TEST(a_user_without_a_ticket_is_a_reason_with_kerberos)
 {
-	struct failures f = {};
 	char text[FAILURE_TEXT_SIZE];
 
 	mount.kerberos = true;
@@ -489,8 +456,6 @@ TEST(a_user_without_a_ticket_is_a_reason_with_kerberos)
 
 TEST(a_soft_mount_that_gives_up_is_named)
 {
-	struct failures f = {};
-
 	strcpy(mount.options[NFS_RECOVERY], "soft");
 	/* The server has answered so. */
 	add_failed(&f, "WRITE", "EIO", 5, 5);
