@@ -81,6 +81,7 @@ static void fill(void)
 	for (size_t v = 0; v < COUNT(servers); v++) {
 		struct rpc_transport_state *t;
 		struct rpc_server_state *server;
+		uint64_t n = 0;
 
 		for (size_t i = 0; i < COUNT(ops); i++) {
 			struct rpc_op *op = snapshot_op(&now.calls, servers[v], ops[i]);
@@ -98,7 +99,7 @@ static void fill(void)
 		server = snapshot_server(&now.calls, servers[v]);
 		assert_true(t && server);
 		t->alive = true;
-#define COUNT_OF(name, ...) t->name = sizeof(#name);
+#define COUNT_OF(name, ...) t->name = ++n;
 		TRANSPORT_COUNTS(COUNT_OF)
 		t->replies = 5;
 		t->rtt_ns = 6500000001;
@@ -112,8 +113,9 @@ static void fill(void)
 		t->slots_in_flight = 7;
 		server->slowest_rtt_ns = 1000000011;
 		server->draining_ns = 1000000012;
-#define FILL(name, ...) server->name = 1000000000 + sizeof(#name);
-		RPC_SERVER_COUNTS(FILL, FILL)
+		n = 11;
+#define SERVER_COUNT(name, ...) server->name = ++n;
+		RPC_SERVER_COUNTS(SERVER_COUNT, SERVER_COUNT)
 		strcpy(server->oldest_op, "READ");
 		for (unsigned int q = 0; q < RPC_QUEUES; q++) {
 			for (unsigned int n = 1; n < 300000; n += n) {
