@@ -129,6 +129,8 @@ def prove_ends(arguments):
     screen.bytes = ""
     os.kill(screen.pid, signal.SIGCONT)
     screen.shows(r"\nmounts ")
+    screen.press("s")  # reaches it without Enter where it has taken the terminal again
+    screen.shows(r"\nservers ")
     os.kill(screen.pid, signal.SIGTERM)
     screen.ends(-signal.SIGTERM)
     for number in signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGSEGV:
