@@ -452,3 +452,21 @@ TEST(tasks_elsewhere_take_no_place_and_those_without_one_are_counted)
 		assert_int_equal(t.no_room, part ? 44 : 0);
 	}
 }
+
+TEST(the_first_task_that_is_left_out_is_told)
+{
+	static const uint64_t no_room[] = { 0, 44, 44, 50 };
+	const struct log log = {};
+
+	for (size_t i = 0; i < COUNT(no_room); i++) {
+		FILE *file = not_null(tmpfile());
+		int saved = redirect(STDERR_FILENO, fileno(file));
+
+		t.no_room = no_room[i];
+		stuck_tasks_drop(&t, &log, &now);
+		restore(STDERR_FILENO, saved);
+		assert_int_equal(lseek(fileno(file), 0, SEEK_END) > 0, i == 1);
+		fclose(file);
+	}
+	assert_int_equal(now.self.drops[0].count, 44 + 44 + 50);
+}

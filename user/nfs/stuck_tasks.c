@@ -471,6 +471,17 @@ static void look_at_tasks(struct stuck_tasks *t, const struct snapshot *s, uint6
 	t->looked_ns = s->time_ns;
 }
 
+void stuck_tasks_drop(struct stuck_tasks *t, const struct log *log, struct snapshot *s)
+{
+	if (t->no_room && !t->told_no_room)
+		log_warn(log,
+			 "more than %d tasks hang: others are left out, and counted as "
+			 "xidscope_events_dropped{reason=\"stuck_task\"}",
+			 STUCK_TASKS_MAX);
+	t->told_no_room |= t->no_room;
+	snapshot_drop(&s->self, "stuck_task", t->no_room);
+}
+
 void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapshot *s, bool driver,
 		     stuck_task_handler *handle, void *context)
 {
@@ -490,13 +501,7 @@ void stuck_tasks_add(struct stuck_tasks *t, const struct log *log, struct snapsh
 	if (nfs)
 		stuck_tasks_count(t, s);
 	add_upcalls(t, s);
-	if (t->no_room && !t->told_no_room)
-		log_warn(log,
-			 "more than %d tasks hang: others are left out, and counted as "
-			 "xidscope_events_dropped{reason=\"stuck_task\"}",
-			 STUCK_TASKS_MAX);
-	t->told_no_room |= t->no_room;
-	snapshot_drop(&s->self, "stuck_task", t->no_room);
+	stuck_tasks_drop(t, log, s);
 	s->self.map_bytes += t->memory.maps;
 	s->self.program_bytes += t->memory.programs;
 }
