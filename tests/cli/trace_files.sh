@@ -162,6 +162,12 @@ first "kernel_oops, device nfs" "$outage" "55 - kernel_event kernel_oops nfs x"
 first "$silent" "10 - kernel_event kernel_oops xfs x" "$outage"
 first "nfs_state_lost (open files or locks were lost), device nas-2" "$outage" "51 - kernel_event nfs_state_lost nas-2 x"
 expect 0 "Nothing was watching for 7200 s of the window.*" "" why --events empty.log --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z
+for event in "09:05:00 stop" "10:58:00 start"; do
+	echo "{\"time\":\"2026-11-21T${event% *}Z\",\"kind\":\"agent\",\"name\":\"${event#* }\",\"boot\":\"a\",\"text\":\"x\"}"
+done >gaps.log
+expect 0 "*the agent: stop: x
+*nothing was watching until *: the agent was stopped
+*the agent: start: x*" "" why --events gaps.log --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z
 
 # ---- what is wrong with an event log or a window ----
 expect 1 "" "xidscope: cannot read the event log absent: *" why --events absent

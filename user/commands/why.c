@@ -253,12 +253,12 @@ static bool is_report_of(const struct past_event *e, const struct health_item *f
 
 #define INDENT 36 /* of texts: behind time and grade */
 
-/* Prints the gaps that begin up to @time, from the @next-th on. */
+/* Prints the gaps that begin before @time, from the @next-th on: what begins one stands in front of it. */
 static size_t print_gaps(const struct past *p, size_t next, double time)
 {
 	const struct past_gap *g = p->history.gaps + next;
 
-	for (; next < p->history.gap_count && g->from <= time; next++, g++)
+	for (; next < p->history.gap_count && g->from < time; next++, g++)
 		terminal_line(p->out, INDENT, "%s%s  %-8s nothing was watching until %s: %s",
 			      p->item, LOCAL_TIME(g->from), "unknown", LOCAL_TIME(g->to),
 			      g->reason);
