@@ -102,26 +102,24 @@ static bool are_common(const struct failures *f, uint64_t calls, uint64_t reads,
 	return failures_are_common(f, calls, (uint64_t[]){ reads, writes, writes });
 }
 
-static void assert_worst(const struct failures *f, const char *expected)
+static void assert_worst(const char *expected)
 {
 	char text[FAILURE_TEXT_SIZE];
 
-	assert_string_equal(failures_worst(f) ? failures_text(text, f) : "", expected);
+	assert_string_equal(failures_worst(&f) ? failures_text(text, &f) : "", expected);
 }
 
 TEST(the_gravest_is_named_with_its_mount_and_owner)
 {
 	begin = 0;
 	add_failed(&f, "GETATTR", "ESTALE", 4, 10);
-	assert_worst(&f, "");
+	assert_worst("");
 	add_failed(&f, "GETATTR", "ESTALE", 4, 10);
 	assert_worst(
-		&f,
 		"8 of 20 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71, since 00:00:01): the file or the "
 		"export is gone from the server.");
 	add_failed(&f, "WRITE", "ENOSPC", 1, 5000);
 	assert_worst(
-		&f,
 		"1 of 5000 WRITEs to /mnt/ckpt end with ENOSPC, data were not written (slurm:71, "
 		"since 00:00:03): no space is left on the server. Also 8 of 20 GETATTRs to /mnt/ckpt "
 		"end with ESTALE (slurm:71, since 00:00:01): the file or the export is gone from the server.");
@@ -139,28 +137,25 @@ TEST(the_gravest_is_named_with_its_mount_and_owner)
 TEST(a_few_of_many_are_no_failure)
 {
 	add_failed(&f, "GETATTR", "ESTALE", 300, 1000);
-	assert_worst(&f, "");
+	assert_worst("");
 	add_failed(&f, "GETATTR", "ESTALE", 120, 200);
-	assert_worst(&f, "420 of 1200 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71, since "
-			 "00:00:01): the file or the export is gone from the server.");
+	assert_worst("420 of 1200 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71, since "
+		     "00:00:01): the file or the export is gone from the server.");
 }
 
 TEST(writes_of_several_mounts_are_told_apart)
 {
-	struct failures f = {}, other = {};
-
 	elsewhere = 12;
 	of_another = 12;
 	add_failed(&f, "WRITE", "ENOSPC", 32, 1000);
 	assert_worst(
-		&f,
 		"20 of 1000 WRITEs to /mnt/ckpt end with ENOSPC, data were not written (slurm:71, since "
 		"00:00:01): no space is left on the server. Also 12 of 12 WRITEs to /mnt/other end with "
 		"ENOSPC, data were not written (slurm:7, since 00:00:01).");
 	elsewhere = 0;
-	add_failed(&other, "WRITE", "EFBIG", 15, 15);
+	f = (struct failures){};
+	add_failed(&f, "WRITE", "EFBIG", 15, 15);
 	assert_worst(
-		&other,
 		"15 of 15 WRITEs to /mnt/ckpt end with EFBIG, data were not written (slurm:71 slurm:7, "
 		"since 00:00:02): the file is larger than the server allows.");
 }
@@ -213,7 +208,6 @@ TEST(what_most_calls_end_with_is_named)
 	add_failed(&f, "GETATTR", "ESTALE", 60000, 60000);
 	add_failed(&f, "MKDIR", "EDQUOT", 1, 1);
 	assert_worst(
-		&f,
 		"60000 of 60000 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71, since 00:00:01): the "
 		"file or the export is gone from the server. Also 1 of 1 MKDIR to /mnt/ckpt ends with "
 		"EDQUOT (slurm:71, since 00:00:02): a quota on the server is used up.");
@@ -233,17 +227,15 @@ TEST(calls_that_all_end_with_an_error_of_state_show_no_limit)
 TEST(a_rare_error_of_few_calls_is_none)
 {
 	add_failed(&f, "WRITE", "EBADF", 4, 4);
-	assert_worst(&f, "");
+	assert_worst("");
 	add_failed(&f, "WRITE", "EBADF", 1, 1);
 	assert_worst(
-		&f,
 		"5 of 5 WRITEs to /mnt/ckpt end with EBADF, data were not written (slurm:71, since "
 		"00:00:01): such an error is rare.");
 	named = "/mnt/full";
 	mistakes = 1;
 	add_failed(&f, "WRITE", ANY_RPC_STATUS, 9, 9);
 	assert_worst(
-		&f,
 		"5 of 5 WRITEs to /mnt/ckpt end with EBADF, data were not written (slurm:71, since "
 		"00:00:01): such an error is rare. Also 9 of 9 WRITEs to /mnt/full end with an error "
 		"(slurm:71, since 00:00:03): this source does not see which error: perhaps data were lost.");
@@ -254,10 +246,9 @@ TEST(writes_with_an_error_that_is_not_seen_are_perhaps_lost)
 {
 	add_failed(&f, "READ", ANY_RPC_STATUS, 9, 5000);
 	add_failed(&f, "WRITE", ANY_RPC_STATUS, 4, 5000);
-	assert_worst(&f, "");
+	assert_worst("");
 	add_failed(&f, "WRITE", ANY_RPC_STATUS, 1, 5000);
-	assert_worst(&f,
-		     "5 of 10000 WRITEs to /mnt/ckpt end with an error (slurm:71, since "
+	assert_worst("5 of 10000 WRITEs to /mnt/ckpt end with an error (slurm:71, since "
 		     "00:00:02): this source does not see which error: perhaps data were lost.");
 	assert_false(failure_loses_data(failures_worst(&f)));
 }
@@ -280,12 +271,11 @@ TEST(a_write_that_fails_at_a_data_server_is_perhaps_not_lost)
 			.begin = 1,
 			.calls = { .ops = op, .op_count = ops, .errors = &e, .error_count = 1 }
 		};
-		struct failures f = {};
 
+		f = (struct failures){};
 		failures_add(&f, &d, "10.0.0.7", NULL, FAILURE_NONE);
 		assert_int_equal(failure_loses_data(failures_worst(&f)), ops != 2);
 		assert_worst(
-			&f,
 			ops != 2 ?
 				"60 of 300 WRITEs end with EIO, data were not written (since 00:00:01): an "
 				"input or output error of the server, or a soft mount gave up." :
@@ -304,9 +294,9 @@ TEST(commits_that_fail_are_no_few_among_writes)
 {
 	strcpy(mount.options[NFS_RECOVERY], "hard");
 	add_failed(&f, "COMMIT", "EIO", 29, 29);
-	assert_worst(&f, "29 of 29 COMMITs to /mnt/ckpt end with EIO, data were not written "
-			 "(slurm:71, since 00:00:01): an input or output error of the server, or "
-			 "umount -f.");
+	assert_worst("29 of 29 COMMITs to /mnt/ckpt end with EIO, data were not written "
+		     "(slurm:71, since 00:00:01): an input or output error of the server, or "
+		     "umount -f.");
 	assert_true(failures_are_common(&f, 20000, (uint64_t[]){ 0, 17700, 2900 }));
 	assert_false(failures_are_common(&f, 20000, (uint64_t[]){ 0, 17700, 2901 }));
 }
@@ -344,8 +334,7 @@ TEST(others_whose_calls_failed_do_not_seem_unharmed)
 	of_another = 25;
 	add_failed(&f, "GETATTR", "ESTALE", 50, 50);
 	assert_string_equal(failures_worst(&f)->owner, "slurm:71 other");
-	assert_worst(&f,
-		     "50 of 50 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71 and others, since "
+	assert_worst("50 of 50 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71 and others, since "
 		     "00:00:01): the file or the export is gone from the server.");
 }
 
@@ -368,17 +357,15 @@ TEST(a_write_that_is_not_made_again_is_lost)
 TEST(a_mount_that_was_written_to_and_is_read_only_now_is_a_failure)
 {
 	for (uint64_t errors = 0; errors <= 2; errors++) {
-		struct failures f = {};
-
+		f = (struct failures){};
 		strcpy(written.server, "nas-1");
 		strcpy(written.mountpoint, errors == 1 ? "/mnt/b" : "/mnt/ckpt");
 		written.sums.calls[RPC_KIND_WRITE] = 2;
 		written.sums.errors[RPC_KIND_WRITE] = errors;
 		add_failed(&f, "OPEN", "EROFS", 4, 12);
-		assert_worst(&f, "");
+		assert_worst("");
 		add_failed(&f, "OPEN", "EROFS", 1, 9);
-		assert_worst(&f,
-			     errors ? "" :
+		assert_worst(errors ? "" :
 				      "5 of 21 OPENs to /mnt/ckpt end with EROFS (slurm:71, since "
 				      "00:00:01): the server's file system is read-only.");
 		begin = 0;
@@ -417,7 +404,7 @@ TEST(calls_after_the_last_failure_do_not_hide_it)
 TEST(a_lock_that_is_wanted_back_too_late_is_lost)
 {
 	add_failed(&f, "OPEN", "NFS4ERR_NO_GRACE", 3, 40); /* is opened again */
-	assert_worst(&f, "");
+	assert_worst("");
 	add_failed(&f, "LOCK", "NFS4ERR_NO_GRACE", 1, 40);
 	assert_non_null(failures_worst(&f));
 	assert_string_equal(failures_worst(&f)->op, "LOCK");
@@ -427,7 +414,7 @@ TEST(a_lock_that_is_wanted_back_too_late_is_lost)
 TEST(folders_that_the_server_cannot_read_are_a_failure)
 {
 	add_failed(&f, "READDIR", "NFS4ERR_SERVERFAULT", 4, 4);
-	assert_worst(&f, "");
+	assert_worst("");
 	add_failed(&f, "READDIR", "NFS4ERR_SERVERFAULT", 56, 56);
 	assert_non_null(failures_worst(&f));
 	assert_string_equal(failures_worst(&f)->op, "READDIR");
@@ -437,9 +424,9 @@ TEST(folders_that_the_server_cannot_read_are_a_failure)
 TEST(an_expired_ticket_is_named_among_other_users_calls)
 {
 	add_failed(&f, "ACCESS", "EKEYEXPIRED", 43, 100000);
-	assert_worst(&f, "43 of 100000 ACCESSes to /mnt/ckpt end with EKEYEXPIRED (slurm:71, since "
-			 "00:00:01): the user's Kerberos ticket has expired: renew the ticket, the "
-			 "server is not the cause.");
+	assert_worst("43 of 100000 ACCESSes to /mnt/ckpt end with EKEYEXPIRED (slurm:71, since "
+		     "00:00:01): the user's Kerberos ticket has expired: renew the ticket, the "
+		     "server is not the cause.");
 }
 
 TEST(a_user_without_a_ticket_is_a_reason_with_kerberos)
@@ -460,13 +447,11 @@ TEST(a_soft_mount_that_gives_up_is_named)
 	/* The server has answered so. */
 	add_failed(&f, "WRITE", "EIO", 5, 5);
 	assert_worst(
-		&f,
 		"5 of 5 WRITEs to /mnt/ckpt end with EIO, data were not written (slurm:71, since "
 		"00:00:01): an input or output error of the server, or a soft mount gave up.");
 	timeouts = 26;
 	add_failed(&f, "WRITE", "EIO", 26, 26);
 	assert_worst(
-		&f,
 		"/mnt/ckpt (soft) gave EIO to 31 of 31 WRITEs, data were not written (slurm:71, since "
 		"00:00:01): the server did not answer in time.");
 	add_failed(&f, "GETATTR", "EIO", 100, 100);
