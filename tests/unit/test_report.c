@@ -169,6 +169,30 @@ TEST(files_show_whose_they_were_and_the_rest)
 	assert_lacks(text, "Directories");
 }
 
+/* With one owner, or one mount, the table of both would repeat another. */
+TEST(owners_by_mount_are_shown_if_there_are_two_of_each)
+{
+	static const char *const pairs[][2] = { { "slurm:1", "/a" },
+						{ "slurm:1", "/b" },
+						{ "slurm:2", "/b" } };
+
+	add_calls_of_4_ms(&now, "nas-1", "READ", 10, RPC_PHASE_RTT, RPC_PHASE_SETUP);
+	for (size_t i = 0; i < COUNT(pairs); i++) {
+		struct calls_by *c =
+			ARRAY_APPEND(now.calls.owner_mounts, now.calls.owner_mount_count);
+
+		*c = (struct calls_by){ .server = "nas-1", .sums.calls[RPC_KIND_READ] = 3 };
+		strcpy(c->owner, pairs[i][0]);
+		strcpy(c->mountpoint, pairs[i][1]);
+		session();
+		if (i < 2)
+			assert_lacks(text, "\nCalls of each owner on each mount of nas-1");
+		else
+			assert_has_all(text, "\nCalls of each owner on each mount of nas-1",
+				       "\nslurm:2, /b ");
+	}
+}
+
 /* The names of all that comes from outside are one line each. */
 TEST(names_are_escaped)
 {
