@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proves that the agent has a change of the acknowledgements when it reads them, and that without an answer the last ones count. */
+/* Proves that the agent has a change of the acknowledgements when it reads them, that without an answer the last ones count,
+ * and which one counts for a fault. */
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -66,6 +67,22 @@ TEST(a_change_is_seen_at_once)
 	put("/etc/xidscope/acks", "");
 	assert_false(is_new());
 	ack_file_close(&f);
+}
+
+/* Whatever stands in front of it. */
+TEST(one_of_the_same_device_and_fault_counts_in_its_time)
+{
+	struct ack acks[] = { { "a", "48", 20, false },
+			      { "b", "79", 20, false },
+			      { "a", "79", 9, false },
+			      { "a", "79", 30, true } };
+	const struct ack_list list = { acks, COUNT(acks) };
+
+	assert_ptr_equal(ack_find(&list, "a", "", "79", 9, 25), &acks[2]);
+	assert_ptr_equal(ack_find(&list, "a", "", "79", 10, 25), &acks[3]);
+	assert_null(ack_find(&list, "a", "", "79", 10, 31));
+	assert_ptr_equal(ack_find(&list, "c", "b", "79", 20, 25), &acks[1]); /* by its UUID */
+	assert_null(ack_find(&list, "b", "", "48", 20, 25));
 }
 
 TEST(a_name_alone_is_in_the_working_folder)
