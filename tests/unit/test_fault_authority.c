@@ -89,12 +89,17 @@ static void lose_some(enum fault_authority_kind kind)
 	fault_authority_gap(&w->authority, kind, w->now);
 }
 
-static void driver(unsigned int code, const char *device)
+static void driver_at(uint64_t time_ns, unsigned int code, const char *device)
 {
-	struct driver_report r = { .code = code, .time_ns = w->now };
+	struct driver_report r = { .code = code, .time_ns = time_ns };
 
 	snprintf(r.device, sizeof(r.device), "%s", device);
 	fault_authority_report(&w->authority, &r);
+}
+
+static void driver(unsigned int code, const char *device)
+{
+	driver_at(w->now, code, device);
 }
 
 static void driver_79(void)
@@ -521,6 +526,59 @@ TEST(each_line_of_a_storm_counts_once)
 		if (!w->counted[kind] || w->counted[AUTHORITY_LOG] < 100)
 			fail_msg("seed %u: %d and %d", i, (int)w->counted[kind],
 				 (int)w->counted[AUTHORITY_LOG]);
+	}
+}
+
+/* A line every 2 ms. */
+static struct {
+	uint64_t begin_ns;
+	unsigned int lines, reported;
+} steady;
+
+static uint64_t steady_time(unsigned int line)
+{
+	return steady.begin_ns + line * 2 * MS;
+}
+
+static void report_steady(void)
+{
+	for (; steady.reported < steady.lines && steady_time(steady.reported) <= w->now;
+	     steady.reported++)
+		driver_at(steady_time(steady.reported), 31, "0000:c2:00.0");
+}
+
+/* Equal lines from before the driver is watched are read after it is, and so are later ones. Of the former the last may have
+ * its report. */
+TEST(a_start_within_a_storm)
+{
+	for (unsigned int i = 0; i < 40; i++) {
+		unsigned int before, read = 0;
+
+		fresh();
+		seed = i;
+		before = 5 + chance(100);
+		steady = (typeof(steady)){ w->now, 1000, before - i % 2 };
+		w->now = steady_time(before) - MS;
+		fault_authority_offer(&w->authority, AUTHORITY_DRIVER, true, w->now);
+		w->first_certain = before;
+		w->drain = report_steady;
+		while (read < steady.lines) {
+			w->now += chance(300) * MS;
+			if (chance(2))
+				report_steady();
+			for (unsigned int ahead = chance(300);
+			     ahead && read < steady.lines && steady_time(read) <= w->now;
+			     ahead--, read++)
+				record_of(0, steady_time(read), XID_31);
+			if (read == steady.lines || steady_time(read) > w->now)
+				fault_authority_all_read(&w->authority, w->now);
+			report_steady();
+			fault_authority_expire(&w->authority, w->now);
+		}
+		elapse();
+		if (total() != steady.lines || counts->unverified_count)
+			fail_msg("seed %u, %u before: %d counted, %d unverified", i, before,
+				 (int)total(), (int)counts->unverified_count);
 	}
 }
 

@@ -180,6 +180,22 @@ static void count_both(struct fault_authority *a, struct part *report, struct pa
 	free(text->text);
 }
 
+/* As take_part(), for a text and a report. Near a boundary and in a gap a text may have no report: it does not take a later
+ * one, whose text comes. */
+static bool take_pair(struct fault_authority *a, const struct part *p, enum part_kind kind,
+		      struct part *taken)
+{
+	bool near = log_decides(a, p->time_ns);
+	struct part *q = ARRAY_FIND(
+		x, a->parts, a->part_count,
+		x->line == p->line && x->kind == kind &&
+			(log_decides(a, x->time_ns) == near || (p->kind == PART_TEXT) != near));
+
+	if (q)
+		*taken = remove_part(a, q);
+	return q;
+}
+
 void fault_authority_report(struct fault_authority *a, const struct driver_report *r)
 {
 	struct part report = part_of(xid_hash(r->device, r->code), PART_REPORT, false, r->time_ns),
@@ -191,7 +207,7 @@ void fault_authority_report(struct fault_authority *a, const struct driver_repor
 		return;
 	snprintf(text, sizeof(text), "NVRM: Xid (PCI:%s): %u", r->device, r->code);
 	report.text = strdup(text);
-	if (take_part(a, report.line, PART_TEXT, &other))
+	if (take_pair(a, &report, PART_TEXT, &other))
 		count_both(a, &report, &other);
 	else
 		keep_part(a, report);
@@ -295,12 +311,12 @@ static void add_reported_xid(struct fault_authority *a, const struct text *t,
 				   t->from.time_ns),
 		    other;
 
-	if (take_part(a, text.line, PART_COUNTED, &other))
+	if (take_pair(a, &text, PART_COUNTED, &other))
 		return;
 	text.read_ns = t->read_ns;
 	text.text =
 		strndup(line->header, (size_t)(line->message + line->message_len - line->header));
-	if (take_part(a, text.line, PART_REPORT, &other)) {
+	if (take_pair(a, &text, PART_REPORT, &other)) {
 		count_both(a, &other, &text);
 		return;
 	}
