@@ -108,13 +108,14 @@ void stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 			memcpy(w->server, v->server, sizeof(w->server));
 			w->looks = -1u;
 			w->delays = count_delays(&s->calls, v->server);
+			w->lock_answers = v->lock_calls - v->lock_errors;
 		}
 		w->looks = w->looks << 1 |
 			   (has_calls(&s->calls, v) || v->credentials_ns > w->credentials_ns);
 		w->oldest_ns = v->oldest_ns[server_oldest(v)];
 		w->credentials_ns = v->credentials_ns;
 		if (w->lock_answers != v->lock_calls - v->lock_errors)
-			w->lock_answered_ns = s->time_ns;
+			w->lock_answered_ns = t->watched_ns;
 		w->lock_answers = v->lock_calls - v->lock_errors;
 		w->explains = is_delaying(w, s) ? STUCK_DELAYED :
 			      w->oldest_ns >= LONG_CALL_NS || !(~w->looks & ((1u << LOOKS) - 1)) ?
@@ -123,6 +124,7 @@ void stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 		if (w->explains)
 			w->explains_ns = s->time_ns;
 	}
+	t->watched_ns = s->time_ns;
 }
 
 /* ---- a task ---- */

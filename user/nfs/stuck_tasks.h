@@ -49,6 +49,7 @@ struct stuck_tasks {
 	bool failed; /* the kernel refuses it: not tried again */
 	uint64_t due_ns; /* when the next look is due */
 	uint64_t looked_ns; /* when the last look was */
+	uint64_t watched_ns; /* when the last snapshot was */
 	bool sleepers; /* some tasks may have been asleep at the last snapshot */
 	struct stuck_task *tasks, *before; /* of the last look, and of the one before it */
 	size_t count, before_count;
