@@ -236,7 +236,8 @@ static void find_stalls(struct session *t)
 			add_event(t, SESSION_DISCONNECT, end, v->name, p->disconnects);
 		if (hung_ns && !v->hung_ns)
 			add_event(t, SESSION_HUNG, end - (double)hung_ns / 1e9, v->name, 1);
-		else if (!hung_ns && v->hung_ns)
+		else if (!hung_ns && v->hung_ns &&
+			 CALLS_FIND(x, &t->interval.calls, server, v->name, true))
 			add_event(t, SESSION_ANSWERS, end, v->name, 1)->hung_ns =
 				v->hung_ns + t->latest.ns;
 		v->hung_ns = hung_ns;
