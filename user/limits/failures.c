@@ -533,21 +533,22 @@ const char *failures_text(char *text, const struct failures *f)
 	const struct failed_calls *worst = find_worst(f, NULL), *other = find_worst(f, worst);
 	const __typeof__(errors[0]) *error = error_find(worst->op, worst->status),
 				    *again = other ? error_find(other->op, other->status) : error;
+	const char *meaning = worst->soft ? "the server did not answer in time" : error->meaning;
+	bool means_more = other && !other->soft && strcmp(again->meaning, meaning) != 0;
 	char calls[CALLS_TEXT_SIZE], also[CALLS_TEXT_SIZE] = "";
 
 	say_calls(calls, worst);
 	if (other)
 		say_calls(also, other);
 	safe_format(
-		text, FAILURE_TEXT_SIZE, "%s: %s%s%s.%s%s%s%s%s", calls,
-		worst->soft ? "the server did not answer in time" : error->meaning,
+		text, FAILURE_TEXT_SIZE, "%s: %s%s%s.%s%s%s%s%s", calls, meaning,
 		worst->again ?
 			"; the client tries again through the metadata server if the layout allows it" :
 		worst->soft || strcmp(worst->status, "EIO") != 0 ? "" :
 		worst->hard                                      ? ", or umount -f" :
 								   ", or a soft mount gave up",
 		worst->kerberos && error->whose == NO_USERS_CALL ? NO_TICKET : "",
-		other ? " Also " : "", also, again != error && !other->soft ? ": " : "",
-		again != error && !other->soft ? again->meaning : "", other ? "." : "");
+		other ? " Also " : "", also, means_more ? ": " : "",
+		means_more ? again->meaning : "", other ? "." : "");
 	return text;
 }

@@ -195,7 +195,7 @@ void calls_free(struct calls *c);
 /* What a silent server blocks: " (/mnt/ckpt and 2 more; oldest call: ACCESS of ls 4712, slurm:4712)"; "": not known. @others: it
  * answers other calls, and only the mount of the oldest one counts: " (one of 3 mounts; ...)" if it is not known. Returns @text, of
  * VICTIMS_TEXT bytes. */
-#define VICTIMS_TEXT (2 * LABEL_SIZE + SLOW_COMM_LEN + RPC_OP_LEN + 64)
+#define VICTIMS_TEXT 512
 const char *calls_victims(char *text, const struct calls *c, const char *server, bool others);
 #define VICTIMS(c, server, others) \
 	calls_victims((char[VICTIMS_TEXT]){ 0 }, c, server, others) /* valid in its block */
