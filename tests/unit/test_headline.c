@@ -510,7 +510,7 @@ TEST(calls_before_the_oldest_one_prove_no_answer)
 		now.wall += 14;
 		end_second();
 	}
-	ends_with("nas-2 (/mnt/ckpt) has not answered a call for 11 s.");
+	ends_with("nas-2 (/mnt/ckpt) has left one call unanswered for 11 s.");
 }
 
 TEST(a_clock_that_is_set_changes_no_outage)

@@ -128,7 +128,7 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 			/* Those that ended in a long interval may all have ended before it was sent. */
 			v->unheard_ns && v->unheard_ns < v->unanswered_ns ?
 				"answers other calls, but the oldest has waited" :
-				"has not answered a call",
+				"has left one call unanswered",
 			rank.weight, *v->waits_on ? " on " : "", v->waits_on, colon, reason);
 	} else if (v->unanswered_most_ns >= (v->disconnects ? 2 : 6) * HUNG_NS &&
 		   !(v->longest_stall.end > 0)) {

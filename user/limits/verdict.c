@@ -220,12 +220,17 @@ static void judge_part(struct judgement *j, enum bound bound)
 		say_delays(j);
 		break;
 	case BOUND_RESEND:
-		if (!v->retransmits && !v->disconnects) /* they were before this time */
+		if (v->retransmits || v->disconnects) {
+			say(to,
+			    "is spent sending again (times: %" PRIu64 ", disconnects: %" PRIu64
+			    "): calls or connections are lost.",
+			    v->retransmits, v->disconnects);
+		} else { /* before this time, or the source does not know them */
 			to->confidence = CONFIDENCE_LOW;
-		say(to,
-		    "is spent sending again (times: %" PRIu64 ", disconnects: %" PRIu64
-		    "): calls or connections are lost.",
-		    v->retransmits, v->disconnects);
+			say(to,
+			    "is spent between the first and the last time that a call was sent. "
+			    "Neither a call sent again nor a lost connection was seen.");
+		}
 		break;
 	case BOUND_CREDENTIALS:
 		/* Most of it is setup, which is attributed to credentials only by the mount's option. */
