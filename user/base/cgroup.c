@@ -163,11 +163,13 @@ void cgroup_read(struct cgroup *c, const char *text)
 	*c = (struct cgroup){};
 	while (span_next_line(&rest, &line)) {
 		struct cgroup one = {};
-		bool below = false;
+		bool below = false, named;
 
 		/* "HIERARCHY:CONTROLLERS:PATH" */
-		/* NOLINTNEXTLINE(misc-redundant-expression): one after the other */
-		if (!span_take_through(&line, ":") || !span_take_through(&line, ":"))
+		if (!span_take_through(&line, ":"))
+			continue;
+		named = span_starts_with(line, "name="); /* BPF sees those with controllers */
+		if (!span_take_through(&line, ":"))
 			continue;
 		/* The agent is in a group namespace of its own. */
 		for (; span_starts_with(line, "/../"); below = true)
@@ -177,7 +179,7 @@ void cgroup_read(struct cgroup *c, const char *text)
 			continue;
 		find_owner(&one, below);
 		depth = has_owner(&one) ? INT_MAX : 0;
-		for (const char *at = one.path; depth < INT_MAX && *at; at++)
+		for (const char *at = one.path; !named && depth < INT_MAX && *at; at++)
 			depth += *at == '/' && at[1];
 		if (depth <= deepest)
 			continue;
