@@ -389,6 +389,15 @@ TEST(what_was_printed_before_the_start_counts_by_the_log)
 	}
 }
 
+/* Its report comes after the driver is watched. */
+TEST(what_was_printed_as_the_driver_began_counts_once)
+{
+	record(XID_79);
+	fault_authority_offer(&w->authority, AUTHORITY_DRIVER, true, w->now);
+	driver_79();
+	settle("log 1");
+}
+
 /* The driver is loaded, reports, is unloaded, and is loaded again. */
 TEST(the_driver_begins_and_ends)
 {
@@ -946,9 +955,28 @@ TEST(a_text_decides_nothing_about_a_fault_of_the_driver)
 	driver(154, "0000:c1:00.0");
 	record(TMPFS("NVRM: Xid (PCI:0000:c1:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 00 (0x1)"));
 	driver(149, "0000:c1:00.0");
-	settle("driver 2");
+	settle("driver 2, unverified 2");
 	assert_int_equal(counts->faults[1].code, 149);
 	assert_string_not_equal(counts->faults[1].severity, "fatal");
+}
+
+/* Nor does it take the place of the driver's own, before or after it. */
+TEST(a_text_hides_no_severity)
+{
+	for (int report = 0; report < 3; report++) {
+		fresh();
+		watch_driver();
+		if (report == 0)
+			driver(149, "0000:c1:00.0");
+		record(TMPFS("NVRM: Xid (PCI:0000:c1:00): 149, x"));
+		if (report == 1)
+			driver(149, "0000:c1:00.0");
+		record("NVRM: Xid (PCI:0000:c1:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 00 (0x1)");
+		if (report == 2)
+			driver(149, "0000:c1:00.0");
+		settle("driver 1, unverified 1");
+		assert_string_equal(counts->faults[0].severity, "fatal");
+	}
 }
 
 TEST(a_devices_line_is_printed_for_it)
@@ -1415,8 +1443,11 @@ TEST(the_drivers_report_takes_the_process_from_its_text)
 	w->now += 10 * SECOND;
 	record(TMPFS(XID_79));
 	driver_79();
-	assert_lacks(next_line(), "\"pid\"");
-	assert_state("driver 5");
+	settle("driver 5, unverified 1");
+	do
+		line = next_line();
+	while (!strstr(line, "\"seen_by\":\"driver\""));
+	assert_lacks(line, "\"pid\"");
 }
 
 TEST(an_event_has_how_it_was_reported)

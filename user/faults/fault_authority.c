@@ -47,7 +47,7 @@
 #define REPORT_WAIT_NS 100000000ull
 #define TEXT_WAIT_NS 1000000000ull /* until the log is read */
 
-/* Beyond it the oldest leaves. */
+/* Beyond it the first leaves. */
 #define MAX_PARTS 2048
 
 /* Messages of others that are kept: each record is compared with all. Those beyond it count by their records. */
@@ -130,14 +130,13 @@ static void judge_part(struct fault_authority *a, struct part *part)
 	if (report || (p.kind == PART_TEXT && proved))
 		*ARRAY_APPEND(a->parts, a->part_count) =
 			part_of(p.line, report ? PART_COUNTED : PART_BY_LOG, report, p.time_ns);
-	count_part(a, &p, p.text, proved);
+	if (p.text)
+		count_part(a, &p, p.text, proved);
 	free(p.text);
 }
 
 static void keep_part(struct fault_authority *a, struct part part)
 {
-	if (a->part_count == MAX_PARTS && part.kind == PART_TEXT)
-		a->drain(a->context);
 	while (a->part_count >= MAX_PARTS) /* a report is kept once more */
 		judge_part(a, a->parts);
 	*ARRAY_APPEND(a->parts, a->part_count) = part;
@@ -172,10 +171,9 @@ void fault_authority_expire(struct fault_authority *a, uint64_t now_ns)
 
 /* ---- the driver: a report and a text, in whichever order they are read ---- */
 
-/* An unproven text decides nothing. */
 static void count_both(struct fault_authority *a, struct part *report, struct part *text)
 {
-	count_part(a, report, text->fits ? text->text : report->text, true);
+	count_part(a, report, text->text, true);
 	free(report->text);
 	free(text->text);
 }
@@ -189,7 +187,8 @@ static bool take_pair(struct fault_authority *a, const struct part *p, enum part
 	struct part *q = ARRAY_FIND(
 		x, a->parts, a->part_count,
 		x->line == p->line && x->kind == kind &&
-			(log_decides(a, x->time_ns) == near || (p->kind == PART_TEXT) != near));
+			(log_decides(a, x->time_ns) == near || (p->kind == PART_TEXT) != near) &&
+			(x->fits || kind != PART_TEXT));
 
 	if (q)
 		*taken = remove_part(a, q);
@@ -311,18 +310,22 @@ static void add_reported_xid(struct fault_authority *a, const struct text *t,
 				   t->from.time_ns),
 		    other;
 
+	if (a->part_count >= MAX_PARTS)
+		a->drain(a->context);
 	if (take_pair(a, &text, PART_COUNTED, &other))
 		return;
 	text.read_ns = t->read_ns;
 	text.text =
 		strndup(line->header, (size_t)(line->message + line->message_len - line->header));
-	if (take_pair(a, &text, PART_REPORT, &other)) {
+	if (fits && take_pair(a, &text, PART_REPORT, &other)) {
 		count_both(a, &other, &text);
 		return;
 	}
 	if (a->in_force == AUTHORITY_LOG) {
 		fault_events_add_fault(a->events, line, &t->from, fits);
 		free(text.text);
+		if (fits) /* the driver may report it after all: its hook is being attached */
+			keep_part(a, part_of(text.line, PART_BY_LOG, false, text.time_ns));
 		return;
 	}
 	keep_part(a, text);
@@ -450,7 +453,7 @@ bool fault_authority_crowded(const struct fault_authority *a)
 
 bool fault_authority_settled(const struct fault_authority *a)
 {
-	return !ARRAY_FIND(p, a->parts, a->part_count, p->fits);
+	return !a->events->report.kind && !ARRAY_FIND(p, a->parts, a->part_count, p->fits);
 }
 
 void fault_authority_free(struct fault_authority *a)

@@ -46,7 +46,7 @@ struct fault_authority {
 	uint64_t sure_ns; /* it has reported all since then: its begin, or the last gap's end */
 	uint64_t all_read_ns; /* all that the log had until then has been read */
 
-	/* What has come of lines of which something else may still come; the oldest first. */
+	/* What has come of lines of which something else may still come, in the order in which it was noted. */
 	struct part {
 		uint32_t line; /* a hash of the text, or of an Xid's device and code */
 		enum part_kind {
@@ -55,7 +55,7 @@ struct fault_authority {
 			PART_REPORT, /* of the driver, not yet counted: its text may come */
 			PART_TEXT, /* of an Xid, not yet counted: the driver's report may come */
 		} kind;
-		bool fits; /* it is the driver's, as far as is known */
+		bool fits; /* the text or the message is the driver's, as far as is known */
 		uint64_t time_ns, read_ns;
 		char *text; /* owned; NULL: it has counted */
 	} * parts;

@@ -159,7 +159,7 @@ void fault_observer_consume(struct fault_observer *g)
 		printk_hook_consume(g->printk);
 	read_log(g, LOG_BATCH);
 	trace_events_consume(&g->trace);
-	fault_authority_expire(&g->authority, g->kernel_log.fd < 0 ? UINT64_MAX : begin);
+	fault_authority_expire(&g->authority, begin);
 }
 
 /* Saves the state once the log has been read up to where the authority has counted, so that the next run goes on from

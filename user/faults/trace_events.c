@@ -22,6 +22,9 @@
 /* How often to look for what came, or was switched off, without a report. */
 #define LOOK_NS 60000000000ull
 
+/* A module that goes is there for a moment after the event. */
+#define MODULE_GOES_NS 1000000000ull
+
 #define DRIVER_EVENT "nvidia_dev_xid"
 
 /* The tracepoints, which the programs have as their names. */
@@ -36,7 +39,7 @@ static const char *const tracepoints[KERNEL_EVENTS] = {
 static void on_module(struct trace_events *t, const struct traced_event *e)
 {
 	t->modules_changed = true;
-	t->look_ns = 0; /* once more: a module that goes is there for a moment */
+	t->look_ns = monotonic_ns() + MODULE_GOES_NS; /* once more */
 	if (strcmp(e->name, "nvidia") != 0)
 		return;
 	if (e->event == EVENT_MODULE_LOAD)
