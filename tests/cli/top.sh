@@ -33,7 +33,8 @@ expect 2 "" "xidscope: invalid --by 'calls': use one of mounts, owners, both, op
 
 # ---- status ----
 
-judge health -- "xid=79:fatal:restart_bm:2:$(date -u +%FT%TZ)" "waiter=99:nas-2"
+time=$(date -u +%FT%TZ)
+judge health -- "xid=79:fatal:restart_bm:2:$time" "waiter=99:nas-2"
 touch nodes.prom
 expect 0 "All is well.
 agent     runs, judged this node ? s ago, source *
@@ -45,7 +46,7 @@ faults    1 open, 1 since boot; all of them: xidscope faults
 next      xidscope top; what happened: xidscope why" "" status --health health
 (($(wc -l <out) <= 10)) || fail "status has more than ten lines"
 "$program" ack --ack acks --health health '*' 79 >/dev/null || fail "the finding cannot be acknowledged"
-judge health --ack acks -- "xid=79:fatal:restart_bm:2:$(date -u +%FT%TZ)" "waiter=99:nas-2"
+judge health --ack acks -- "xid=79:fatal:restart_bm:2:$time" "waiter=99:nas-2"
 expect 0 "*health    warning, 1 finding; *nas-2*" "" status --health health
 [[ $(grep -A2 ^health out | tail -n 1) == faults* ]] || fail "status shows what is acknowledged: $(<out)"
 expect 1 "agent     not known: cannot read none: No such file or directory: *" "" status --health none

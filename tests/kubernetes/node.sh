@@ -13,7 +13,6 @@ b commit "$box" localhost/tools:1
 version=$("$root/build/xidscope" version) version=${version##* }
 b push localhost/tools:1 oci-archive:job/tools.tar:localhost/tools:1
 "$deploy/render.sh" kubectl "localhost/xidscope:$version" "$version" manifests
-sed -i 's/terminationGracePeriodSeconds: 10/terminationGracePeriodSeconds: 120/' manifests/*.yaml # on a busy machine
 cp "$drivers/tracepoint/nvidia.ko" "$root/build/xidscope" job/
 cp "$here/guest.sh" job/run.sh
 cp "$(type -P kubelet)" job/
@@ -195,10 +194,10 @@ host() { node "${*@Q}"; }
 drill() { eval "$("$root/tests/docs/commands.sh" "$@" ADDRESS=00000000:C3:00.0)"; }
 check_says() { # how often it names the GPU
 	on xidscope check >checked
-	grep '^XIDSCOPE' checked && is "$(grep -c c3:00.0 checked)" "$1"
+	grep '^XIDSCOPE [OWC]' checked && is "$(sed 's/([0-9]* acknowledged: [^)]*)//' checked | grep -c c3:00.0)" "$1"
 }
 drill 'Is it on?' 4 && within 120 check_says 1 && drill 'Is it on?' 5 && x rollout status daemonset/xidscope --timeout=300s && within 120 check_says 0 &&
-	! node 'grep -z accept-user-kmsg /proc/$(pgrep -xo xidscope)/cmdline'
+	node 'tr "\0" " " </proc/$(pgrep -xo xidscope)/cmdline' >line && grep ' run ' line && ! grep accept-user-kmsg line
 claim "the drill: check names the GPU until it is acknowledged"
 
 kubectl create namespace monitoring

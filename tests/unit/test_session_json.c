@@ -84,7 +84,8 @@ TEST(each_figure_is_there)
 		int len = (int)(at - name);
 
 		if (is_nothing(at + 2) && !(at > verdict && at < end) &&
-		    !ARRAY_FIND(n, none, COUNT(none), !strncmp(*n, name, (size_t)len)))
+		    !ARRAY_FIND(n, none, COUNT(none),
+				strlen(*n) == (size_t)len && !memcmp(*n, name, (size_t)len)))
 			fail_msg("%.*s is %.20s", len, name, at + 2);
 	}
 	assert_true(values > 200);

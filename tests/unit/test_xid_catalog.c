@@ -5,16 +5,7 @@
 #include "xid/xid_line.h"
 
 /* Of xid_catalog.tsv, which has no gaps. */
-#define HIGHEST highest()
-
-static unsigned int highest(void)
-{
-	unsigned int xid = 1;
-
-	while (xid_catalog_find(xid + 1)->xid)
-		xid++;
-	return xid;
-}
+enum { HIGHEST = 182 };
 
 TEST(known_codes_give_their_entry)
 {

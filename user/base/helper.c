@@ -10,7 +10,7 @@
  * takes no lock of a process's memory or files. Everything else, and who reads or writes it:
  *
  *   what                                          who              without an answer
- *   /proc/PID/cmdline of slurmstepd               xidscope-names   the job is named by its SLUID
+ *   /proc/PID/{status,cmdline} of slurmstepd      xidscope-names   the job is named by its SLUID
  *   /proc/PID/environ, for --owner-env            xidscope-names   the owner is named as without it
  *   files of container runtimes                   xidscope-names   the container is named by its ID
  *   /var/log/pods, also below /proc/1/root        xidscope-names   the pod is named by its UID

@@ -38,9 +38,10 @@ def who_prints_is_looked_for(folder):
 
 
 # What user/base/helper.c gives to other processes.
-OTHERS = re.compile(r"/proc/\d+/(cmdline|environ|maps|exe|cwd|root|fd)|/mnt/|/var/log/pods|/etc/(fstab|xidscope)"
+OTHERS = re.compile(r"(/proc/\d+/(task/\d+/)?)?(cmdline|environ|maps|status|exe|cwd|root|fd)\b"
+                    r"|/mnt/|/var/log/pods|/etc/(fstab|xidscope)"
                     r"|/var/lib/(docker|containers)|/run/containerd"
-                    r"|/usr/lib/debug|(.*/)?acks$|(.*/)?events.json|status$")
+                    r"|/usr/lib/debug|(.*/)?acks$|(.*/)?events.json")
 
 
 @judgement

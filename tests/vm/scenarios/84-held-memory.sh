@@ -112,7 +112,7 @@ ends() {
 ends write agent_write named
 wait_for 60 driver_watched
 (in_step $held setpriv --reuid 65534 --regid 65534 --clear-groups unshare -U -r -m perl -e \
-	'my ($d, $f, $t, $o) = ("none", "/mnt", "tmpfs", "NVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, text"); syscall 165, $d, $f, $t, 0, $o; sleep 9' &)
+	'my ($d, $f, $t, $o) = ("none", "/mnt", "tmpfs", "NVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, text"); syscall 165, $d, $f, $t, 0, $o; sleep 1000' &)
 ends text wait_for 20 says events.json 'Xid (PCI:0000:c1:00)'
 ends after agent_write
 # Root's own process in a job's group: its title must be read.
