@@ -41,7 +41,7 @@ OR_RAISE = "or raise the limit in tests/includes.py and give the reason in the c
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)', re.M)
 HEAD = re.compile(r"^[a-z][\w \t*]*?\b(\w+)\(((?:[^(){};]|\([^(){};]*\))*)\)\s*\n\{", re.M)
 COUNTER = re.compile(r"(?:FIELD\((?!program_run)\w+, (?:\w+_)?COUNTER, [^,]+, |FIELD_PART\(\w+, COUNTER, \w+\.|"
-                     r"^\tCOUNT\()(\w+)", re.M)
+                     r"^\t(?:COUNT|SHOWN)\()(\w+)", re.M)
 GENERATED = re.compile(r".*\.skel\.h|version\.h|[a-z_]+\.inc")
 
 
@@ -157,13 +157,16 @@ def rowless(top):
 
 
 def uncounted(top):
-    """The counters of calls and faults that no room of those which observe counts."""
-    rooms = [path.read_text(encoding="utf-8") for room in OBSERVERS for path in (top / "user" / room).glob("**/*.c")]
-    counted = set(re.findall(r"(?:->|\.)(\w+)", "".join(rooms)))
-    for path in sorted([*(top / "user/snapshot").glob("*_fields.h"), top / "user/snapshot/calls.h"]):
+    """The counters that no room of those which observe counts; of those in include/, no BPF program."""
+    def counted(paths):
+        return set(re.findall(r"(?:->|\.)(\w+)", "".join(path.read_text(encoding="utf-8") for path in paths)))
+    user = counted(path for room in OBSERVERS for path in (top / "user" / room).glob("**/*.c"))
+    bpf = counted((top / "bpf").glob("*.bpf.[ch]"))
+    snapshot = top / "user/snapshot"
+    for path in sorted([*snapshot.glob("*_fields.h"), snapshot / "calls.h", top / "include/rpc.h"]):
         for member in COUNTER.findall(path.read_text(encoding="utf-8")):
-            if member not in counted:
-                yield f"user/snapshot/{path.name}: {member} is counted in none of {', '.join(OBSERVERS)}"
+            if member not in (bpf if path.parent.name == "include" else user):
+                yield f"{path.relative_to(top)}: {member} is counted in none of {', '.join(OBSERVERS)}, bpf"
 
 
 def blind(top):
