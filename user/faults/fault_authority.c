@@ -169,6 +169,32 @@ void fault_authority_expire(struct fault_authority *a, uint64_t now_ns)
 	judge_parts(a, 0, now_ns);
 }
 
+/* ---- intervals ---- */
+
+void fault_authority_gap(struct fault_authority *a, enum fault_authority_kind kind, uint64_t end_ns)
+{
+	if (kind != a->in_force)
+		return;
+	RAISE(a->sure_ns, end_ns);
+	judge_parts(a, 0, 0); /* before a later report is taken for one that was lost */
+}
+
+void fault_authority_offer(struct fault_authority *a, enum fault_authority_kind kind,
+			   bool available, uint64_t ns)
+{
+	enum fault_authority_kind best = AUTHORITY_HOOK;
+
+	a->available[kind] = available;
+	while (best != AUTHORITY_LOG && !a->available[best])
+		best--;
+	if (best == a->in_force)
+		return;
+	a->in_force = best;
+	a->sure_ns = ns;
+	a->events->faults->counts.authority = best;
+	log_info(a->events->log, "the authority for faults is now %s", fault_authority_names[best]);
+}
+
 /* ---- the driver: a report and a text, in whichever order they are read ---- */
 
 static void count_both(struct fault_authority *a, struct part *report, struct part *text)
@@ -211,37 +237,6 @@ void fault_authority_report(struct fault_authority *a, const struct driver_repor
 	else
 		keep_part(a, report);
 }
-
-void fault_authority_gap(struct fault_authority *a, enum fault_authority_kind kind, uint64_t end_ns)
-{
-	if (kind != a->in_force)
-		return;
-	RAISE(a->sure_ns, end_ns);
-	judge_parts(a, 0, 0); /* before a later report is taken for one that was lost */
-}
-
-void fault_authority_offer(struct fault_authority *a, enum fault_authority_kind kind,
-			   bool available, uint64_t ns)
-{
-	enum fault_authority_kind best = AUTHORITY_HOOK;
-
-	a->available[kind] = available;
-	while (best != AUTHORITY_LOG && !a->available[best])
-		best--;
-	if (best == a->in_force)
-		return;
-	a->in_force = best;
-	a->sure_ns = ns;
-	a->events->faults->counts.authority = best;
-	log_info(a->events->log, "the authority for faults is now %s", fault_authority_names[best]);
-}
-
-struct text {
-	struct fault_report from;
-	const struct kmsg_record *record;
-	enum record_age age;
-	uint64_t read_ns;
-};
 
 /* ---- the hook ---- */
 
@@ -290,6 +285,13 @@ void fault_authority_message(struct fault_authority *a, const struct printk_even
 }
 
 /* ---- the log ---- */
+
+struct text {
+	struct fault_report from;
+	const struct kmsg_record *record;
+	enum record_age age;
+	uint64_t read_ns;
+};
 
 /* Whether the hook has counted that line. */
 static bool is_counted(struct fault_authority *a, uint32_t line)
