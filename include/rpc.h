@@ -225,8 +225,7 @@ struct rpc_gaps {
 
 /* Counters of a server, each in one row: a member of struct rpc_server_stats here and of struct rpc_server_state in user space.
  * SHOWN: and its family in the metrics file, the form of its value there, and the counter that must not be 0, else nothing is
- * written. The lock manager (NLM) locks files of NFSv3: its calls are in no other figure,
- * and only the source btf sees them. */
+ * written. The lock manager (NLM) locks files of NFSv3: its calls are in no other figure, and only the source btf sees them. */
 #define RPC_SERVER_COUNTS(COUNT, SHOWN)                                                  \
 	COUNT(earlier_ns) /* the part of setup before the programs were attached */      \
 	SHOWN(lock_calls, NFS_LOCK_CALLS, INTEGER, lock_calls) /* to its lock manager */ \

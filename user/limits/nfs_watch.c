@@ -4,8 +4,7 @@
 #include "limits/sums.h"
 
 /* All are in a span's text. */
-_Static_assert(VICTIMS_TEXT >= FAILURE_TEXT_SIZE && VICTIMS_TEXT >= SILENCE_REASON_SIZE,
-	       "they fit");
+_Static_assert(VICTIMS_TEXT >= SILENCE_REASON_SIZE, "they fit");
 
 /* What can last on a server: a stall, errors of one meaning on one of its mounts, waits for credentials or a recovery, a session that
  * is lost again and again, closings of a connection, or the saturation of a limit. WATCH_LOST: errors that have ended, by which data

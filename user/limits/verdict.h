@@ -172,5 +172,5 @@ bool failures_are_common(const struct failures *f, uint64_t calls, const uint64_
 /* "252 of 252 WRITEs to /mnt/v4 end with ENOSPC, data were not written (slurm:71, since 14:03:22): no space is left on the server."
  * If calls to another mount, or with another error, fail as well: " Also 9 of 9 READs to /mnt/v3 end with ESTALE (slurm:72, since
  * ...)." There must be a failures_worst(). Returns @text. */
-#define FAILURE_TEXT_SIZE 512
+#define FAILURE_TEXT_SIZE VICTIMS_TEXT
 const char *failures_text(char *text, const struct failures *f);

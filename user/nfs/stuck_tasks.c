@@ -33,7 +33,7 @@ struct stuck_server {
 	uint64_t delays, delay_begin_ns, delay_end_ns; /* "try later": how often; the last series */
 	uint64_t credentials_ns; /* at the last look: grows while a call waits for them */
 	uint64_t lock_answers,
-		lock_answered_ns; /* of its lock manager: how many, and when a look found the last */
+		lock_answered_ns; /* of its lock manager: how many; the last came after this time */
 	uint64_t explains_ns; /* when its calls explained last why tasks hang; 0: never */
 	enum stuck_cause explains; /* they do now */
 };
@@ -102,21 +102,22 @@ void stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s)
 	t->server_count = kept;
 	ARRAY_EACH(v, s->calls.servers, s->calls.server_count) {
 		struct stuck_server *w = find_server(t, v->server);
+		uint64_t answers = v->lock_calls - v->lock_errors;
 
 		if (!w) {
 			w = ARRAY_APPEND(t->servers, t->server_count);
 			memcpy(w->server, v->server, sizeof(w->server));
 			w->looks = -1u;
 			w->delays = count_delays(&s->calls, v->server);
-			w->lock_answers = v->lock_calls - v->lock_errors;
+			w->lock_answers = answers;
 		}
 		w->looks = w->looks << 1 |
 			   (has_calls(&s->calls, v) || v->credentials_ns > w->credentials_ns);
 		w->oldest_ns = v->oldest_ns[server_oldest(v)];
 		w->credentials_ns = v->credentials_ns;
-		if (w->lock_answers != v->lock_calls - v->lock_errors)
+		if (w->lock_answers != answers)
 			w->lock_answered_ns = t->watched_ns;
-		w->lock_answers = v->lock_calls - v->lock_errors;
+		w->lock_answers = answers;
 		w->explains = is_delaying(w, s) ? STUCK_DELAYED :
 			      w->oldest_ns >= LONG_CALL_NS || !(~w->looks & ((1u << LOOKS) - 1)) ?
 						  STUCK_RPC :
