@@ -36,20 +36,3 @@ static inline void add_calls_of_4_ms(struct snapshot *to, const char *server, co
 	o->received_bytes += calls * 1048576;
 	o->sent_bytes += calls * 1000;
 }
-
-/* *@before becomes a copy of *@now. */
-static inline void keep_snapshot(struct snapshot *before, const struct snapshot *now)
-{
-	snapshot_free(before);
-	*before = *now;
-	for (const struct table *t = tables; t < tables + TABLES; t++) {
-		char **array = (char **)((char *)before + t->part + t->array), *copy;
-		size_t size = table_count(t, (const char *)now + t->part) * t->size;
-
-		if (t->room)
-			continue;
-		/* Room as array_append() has it. */
-		copy = not_null(malloc(2 * size + 1));
-		*array = size ? memcpy(copy, *array, size) : copy;
-	}
-}

@@ -77,7 +77,7 @@ static void observe(const struct stream *streams, size_t count, double interval,
 		}
 		now.time_ns += (uint64_t)(interval * 1e9);
 		episodes_add(&episodes, subtract());
-		keep_snapshot(&before, &now);
+		assert_int_equal(snapshot_copy(&before, &now), 0);
 	}
 	episodes_end(&episodes);
 	for (size_t i = 0; i < episodes.count; i++) {

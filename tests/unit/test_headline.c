@@ -27,7 +27,7 @@ static void end_second(void)
 {
 	struct snapshot copy = {};
 
-	keep_snapshot(&copy, &now);
+	assert_int_equal(snapshot_copy(&copy, &now), 0);
 	assert_int_equal(session_add(&t, &copy), 0);
 	now.time_ns += 1000 * MS;
 	now.wall += 1;

@@ -36,7 +36,7 @@ static void add(uint64_t seconds, double oldest, double saturated, uint64_t unkn
 	snapshot_transport(&now.calls, "nfs1", "tcp/0")->saturated_ns[RPC_LIMIT_SLOT] =
 		(uint64_t)(saturated * 1e9);
 	nfs_watch_add(&w, subtract(), on_span, NULL);
-	keep_snapshot(&before, &now);
+	assert_int_equal(snapshot_copy(&before, &now), 0);
 }
 
 static void assert_span(size_t n, const char *expected)

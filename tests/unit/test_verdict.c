@@ -223,7 +223,7 @@ static void end_interval(uint64_t ns)
 	now.time_ns = before.time_ns + ns;
 	now.calls.cpu_waiting_ns += (uint64_t)((double)ns * cpu_waiting);
 	limit_sums_add(&sums, subtract());
-	keep_snapshot(&before, &now);
+	assert_int_equal(snapshot_copy(&before, &now), 0);
 }
 
 static void assert_bound(enum bound bound, enum confidence confidence)

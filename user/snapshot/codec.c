@@ -422,26 +422,13 @@ static size_t recorded_tables(struct table_place *places, struct snapshot *s,
 	return count;
 }
 
-/* Copies @from to @to, whose arrays are freed. Returns 0 or -ENOMEM. */
-static int copy_snapshot(struct snapshot *to, const struct snapshot *from)
-{
-	uint64_t failed = memory_failed();
-
-	snapshot_free(to);
-	*to = *from;
-	for (const struct table *t = tables; t < tables + TABLES; t++)
-		if (!t->room)
-			table_copy(t, (const char *)from + t->part, (char *)to + t->part);
-	return memory_error(failed);
-}
-
 int snapshot_encode(struct codec *c, const struct snapshot *s, FILE *out)
 {
 	struct table_place places[TABLES];
 	/* Writing changes nothing. */
 	size_t count = recorded_tables(places, (struct snapshot *)s, &c->before);
 
-	return tables_write(out, places, count) ?: copy_snapshot(&c->before, s);
+	return tables_write(out, places, count) ?: snapshot_copy(&c->before, s);
 }
 
 int snapshot_decode(struct codec *c, struct span line, struct snapshot *s)
@@ -456,7 +443,7 @@ int snapshot_decode(struct codec *c, struct span line, struct snapshot *s)
 	if (!err && !(read->time_ns > last && read->self.rpc_hook_count <= read->self.hook_count))
 		err = -EBADMSG;
 	if (!err)
-		err = copy_snapshot(s, &c->before);
+		err = snapshot_copy(s, &c->before);
 	s->calls.unknown |= c->missing;
 	if (err)
 		snapshot_free(s);

@@ -198,6 +198,18 @@ void calls_copy(struct calls *c, const struct calls *from, enum table_id first)
 		table_copy(&tables[id], from, c);
 }
 
+int snapshot_copy(struct snapshot *to, const struct snapshot *from)
+{
+	uint64_t failed = memory_failed();
+
+	snapshot_free(to);
+	*to = *from;
+	for (const struct table *t = tables; t < tables + TABLES; t++)
+		if (!t->room)
+			table_copy(t, (const char *)from + t->part, (char *)to + t->part);
+	return memory_error(failed);
+}
+
 void *table_get(enum table_id id, void *part, const void *const *labels)
 {
 	const struct table *t = &tables[id];

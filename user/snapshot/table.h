@@ -114,6 +114,9 @@ void table_copy(const struct table *t, const void *from, void *to);
 /* Does so for the tables from @first on whose entries count calls. */
 void calls_copy(struct calls *c, const struct calls *from, enum table_id first);
 
+/* Copies @from to @to, whose arrays are freed. Returns 0 or -ENOMEM. */
+int snapshot_copy(struct snapshot *to, const struct snapshot *from);
+
 /* ---- codec.c: tables as lines of JSON, for recordings and the state file ---- */
 
 struct table_place {
