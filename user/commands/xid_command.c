@@ -9,6 +9,7 @@
 #include "faults/fault_authority.h"
 #include "health/health.h"
 #include "kernel/kernel_log.h"
+#include "limits/headline.h"
 #include "xid/xid_line.h"
 
 /* An Xid or SXid, with severity and action: of a fault whose text does not change them, or of one line. */
@@ -121,12 +122,8 @@ static void print_line(const struct explained *x)
 
 	describe_words(words, sizeof(words), x);
 	printf("  device    %s\n", device_of(x));
-	if (*x->line->process) {
-		char process[4 * sizeof(x->line->process)];
-
-		safe_format(process, sizeof(process), "%s", x->line->process);
-		printf("  process   %s, pid %d\n", process, x->line->pid);
-	}
+	if (*x->line->process)
+		safe_line(stdout, "  process   %s, pid %d", x->line->process, x->line->pid);
 	printf("  decided   by %s%s\n",
 	       x->overridden        ? "the policy file" :
 	       is_by_text(x, words) ? "the text:" :
@@ -362,9 +359,8 @@ static void write_finding(struct json *j, const struct log_verdict *v,
 /* In lines with an unknown prefix a fault may be missed. */
 static const char *level_name(const struct log_verdict *v, const struct health_report *report)
 {
-	static const char *const levels[] = { "ok", "warning", "critical" };
-
-	return report->level == HEALTH_OK && v->log.odd ? "unknown" : levels[report->level];
+	return report->level == HEALTH_OK && v->log.odd ? "unknown" :
+							  headline_level_names[report->level];
 }
 
 static void print_verdict(const struct log_verdict *v, const struct health_report *report,
