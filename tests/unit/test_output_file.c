@@ -188,16 +188,6 @@ TEST(a_missing_directory_fails_until_it_is_there)
 	assert_int_equal(count_entries("."), 1); /* dir */
 }
 
-TEST(a_temporary_that_cannot_be_made_leaves_the_old_file)
-{
-	assert_int_equal(write_text(&f, "old"), 0);
-	assert_int_equal(mkdir("dir/.x.prom.tmp", 0755), 0);
-	assert_int_equal(write_text(&f, "new"), -ENOTUNIQ);
-	assert_content(path, "old");
-	assert_int_equal(rmdir("dir/.x.prom.tmp"), 0);
-	write_whole(&f, "new");
-}
-
 /* ---- what another user can put in the folder ---- */
 
 TEST(what_is_planted_at_the_temporary_is_removed_or_refused)
