@@ -223,7 +223,7 @@ static bool find_network(const char *root, long number, const char *path, enum l
 	file_text_read(&mounts, PATHF("%s/proc/self/mountinfo", root), LIST_MAX);
 	rest = file_text_span(&mounts);
 	while (!found && mountinfo_next_line(&rest, &m)) {
-		/* Numbers are unique: there may be thousands of mounts behind it. */
+		/* Numbers are unique: the lines behind it need not be parsed. */
 		found = !path && span_number(m.number, LONG_MAX, &id) && (long)id == number;
 		if (path ? is_on_the_way(&m, path, &longest) : found)
 			network = layers && span_is(m.type, "overlay") ?
