@@ -294,14 +294,14 @@ TEST(the_authority_is_asked_before_a_record_is_judged)
 	watch_driver();
 	w->drain = drain_report;
 	record(XID_79);
-	for (unsigned int i = 0; i < 2048; i++) /* there is no room for more */
+	for (unsigned int i = 0; i < MAX_PARTS; i++) /* there is no room for more */
 		record(formatted("NVRM: Xid (PCI:0000:c3:00): %u, x", i));
-	settle("driver 1, unverified 2048");
+	settle(formatted("driver 1, unverified %d", MAX_PARTS));
 	/* In a gap at once. */
 	lose_some(AUTHORITY_DRIVER);
 	w->drain = drain_report;
 	record(XID_79);
-	assert_state("driver 2, unverified 2048");
+	assert_state(formatted("driver 2, unverified %d", MAX_PARTS));
 }
 
 /* The driver's report may come a moment after its text, and not later. */
@@ -588,6 +588,25 @@ TEST(a_start_within_a_storm)
 		if (total() != steady.lines || counts->unverified_count)
 			fail_msg("seed %u, %u before: %d counted, %d unverified", i, before,
 				 (int)total(), (int)counts->unverified_count);
+	}
+}
+
+/* The text still counts by the log. A slow console delays the report. */
+TEST(a_report_behind_a_boundary_is_that_of_the_text_before_it)
+{
+	for (unsigned int equal = 0; equal < 2; equal++) {
+		fresh();
+		fault_authority_offer(&w->authority, AUTHORITY_DRIVER, true, w->now);
+		w->now += 99 * MS;
+		record(XID_79);
+		w->now += 2 * MS;
+		driver_79();
+		if (equal) {
+			w->now += MS;
+			record(XID_79);
+			driver_79();
+		}
+		settle(equal ? "driver 1, log 1" : "log 1");
 	}
 }
 

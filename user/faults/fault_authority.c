@@ -45,10 +45,8 @@
 
 /* The driver reports an Xid within this time after it has printed it. */
 #define REPORT_WAIT_NS 100000000ull
+#define AT_ONCE_NS 10000000ull /* mostly so soon, even if a console is slow */
 #define TEXT_WAIT_NS 1000000000ull /* until the log is read */
-
-/* Beyond it the first leaves. */
-#define MAX_PARTS 2048
 
 /* Messages of others that are kept: each record is compared with all. Those beyond it count by their records. */
 #define MAX_OF_OTHERS 64
@@ -120,6 +118,19 @@ static void count_part(struct fault_authority *a, const struct part *p, const ch
 		fault_events_add_fault(a->events, &line, &from, proved);
 }
 
+/* Whether the report is of a text that came just before a boundary, and has counted. */
+static bool is_of_log(struct fault_authority *a, const struct part *report)
+{
+	struct part *text = ARRAY_FIND(x, a->parts, a->part_count,
+				       x->line == report->line && x->kind == PART_BY_LOG &&
+					       x->time_ns <= report->time_ns &&
+					       x->time_ns + AT_ONCE_NS > report->time_ns);
+
+	if (text)
+		remove_part(a, text);
+	return text;
+}
+
 /* Decides about one to which nothing else has come, but may after all. */
 static void judge_part(struct fault_authority *a, struct part *part)
 {
@@ -127,6 +138,10 @@ static void judge_part(struct fault_authority *a, struct part *part)
 	bool report = p.kind == PART_REPORT;
 	bool proved = report || (p.fits && log_decides(a, p.time_ns));
 
+	if (report && is_of_log(a, &p)) {
+		free(p.text);
+		return;
+	}
 	if (report || (p.kind == PART_TEXT && proved))
 		*ARRAY_APPEND(a->parts, a->part_count) =
 			part_of(p.line, report ? PART_COUNTED : PART_BY_LOG, report, p.time_ns);
@@ -157,10 +172,15 @@ static bool is_over(const struct fault_authority *a, const struct part *p, uint6
 
 static void judge_parts(struct fault_authority *a, uint64_t log_ns, uint64_t now_ns)
 {
-	struct part *p;
+	/* A report may be of a text whose part is over as well. */
+	for (int any = 0; any < 2; any++) {
+		struct part *p;
 
-	while ((p = ARRAY_FIND(x, a->parts, a->part_count, is_over(a, x, log_ns, now_ns))))
-		judge_part(a, p);
+		while ((p = ARRAY_FIND(x, a->parts, a->part_count,
+				       (any || x->kind == PART_REPORT) &&
+					       is_over(a, x, log_ns, now_ns))))
+			judge_part(a, p);
+	}
 }
 
 void fault_authority_expire(struct fault_authority *a, uint64_t now_ns)
@@ -210,12 +230,15 @@ static bool take_pair(struct fault_authority *a, const struct part *p, enum part
 		      struct part *taken)
 {
 	bool near = log_decides(a, p->time_ns);
-	struct part *q = ARRAY_FIND(
-		x, a->parts, a->part_count,
-		x->line == p->line && x->kind == kind &&
-			(log_decides(a, x->time_ns) == near || (p->kind == PART_TEXT) != near) &&
-			(x->fits || kind != PART_TEXT));
+	struct part *q = NULL;
 
+	/* The first, but of reports the first after the text. */
+	ARRAY_EACH(x, a->parts, a->part_count)
+		if (x->line == p->line && x->kind == kind && (x->fits || kind != PART_TEXT) &&
+		    (log_decides(a, x->time_ns) == near || (p->kind == PART_TEXT) != near) &&
+		    (!q ||
+		     (p->kind == PART_TEXT && q->time_ns < p->time_ns && x->time_ns >= p->time_ns)))
+			q = x;
 	if (q)
 		*taken = remove_part(a, q);
 	return q;
@@ -321,13 +344,6 @@ static void add_reported_xid(struct fault_authority *a, const struct text *t,
 		strndup(line->header, (size_t)(line->message + line->message_len - line->header));
 	if (fits && take_pair(a, &text, PART_REPORT, &other)) {
 		count_both(a, &other, &text);
-		return;
-	}
-	if (a->in_force == AUTHORITY_LOG) {
-		fault_events_add_fault(a->events, line, &t->from, fits);
-		free(text.text);
-		if (fits) /* the driver may report it after all: its hook is being attached */
-			keep_part(a, part_of(text.line, PART_BY_LOG, false, text.time_ns));
 		return;
 	}
 	keep_part(a, text);

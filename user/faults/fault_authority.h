@@ -32,6 +32,9 @@ uint64_t printk_driver_modules(const char *root);
 
 /* ---- fault_authority.c ---- */
 
+/* Beyond it the first part leaves. */
+#define MAX_PARTS 2048
+
 /* Initialise with { .events, .accept_user_kmsg, .drain, .context }. */
 struct fault_authority {
 	struct fault_events *events; /* where all is counted */
@@ -55,7 +58,7 @@ struct fault_authority {
 			PART_REPORT, /* of the driver, not yet counted: its text may come */
 			PART_TEXT, /* of an Xid, not yet counted: the driver's report may come */
 		} kind;
-		bool fits; /* the text or the message is the driver's, as far as is known */
+		bool fits; /* it has the driver's form or report, and a saved state must wait for what comes of it */
 		uint64_t time_ns, read_ns;
 		char *text; /* owned; NULL: it has counted */
 	} * parts;
