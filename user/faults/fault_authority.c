@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Who says that a fault happened.
  *
- * One fault may be reported three times: as a message that the printk hook sees, as a record of the kernel log, and by
- * the driver's tracepoint. To count it once, one of them is the authority at a time, and the others are only checked
- * against it:
+ * One fault may be reported three times: as a message that the printk hook sees, as a record of the kernel log, and by the
+ * driver's tracepoint. To count it once, one of them is the authority at a time, and the others are only checked against it:
  *
  *	hook	printk's callers are known. Each message that a module of the driver prints counts at once. The same
  *		text that others print counts as unverified.
@@ -80,9 +79,10 @@ static struct part remove_part(struct fault_authority *a, struct part *p)
 }
 
 static bool take_part(struct fault_authority *a, uint32_t line, enum part_kind kind,
-		      struct part *taken)
+		      uint64_t begin_ns, struct part *taken)
 {
-	struct part *p = ARRAY_FIND(x, a->parts, a->part_count, x->line == line && x->kind == kind);
+	struct part *p = ARRAY_FIND(x, a->parts, a->part_count,
+				    x->line == line && x->kind == kind && x->time_ns >= begin_ns);
 
 	if (p)
 		*taken = remove_part(a, p);
@@ -118,34 +118,19 @@ static void count_part(struct fault_authority *a, const struct part *p, const ch
 		fault_events_add_fault(a->events, &line, &from, proved);
 }
 
-/* Whether the report is of a text that came just before a boundary, and has counted. */
-static bool is_of_log(struct fault_authority *a, const struct part *report)
-{
-	struct part *text = ARRAY_FIND(x, a->parts, a->part_count,
-				       x->line == report->line && x->kind == PART_BY_LOG &&
-					       x->time_ns <= report->time_ns &&
-					       x->time_ns + AT_ONCE_NS > report->time_ns);
-
-	if (text)
-		remove_part(a, text);
-	return text;
-}
-
 /* Decides about one to which nothing else has come, but may after all. */
 static void judge_part(struct fault_authority *a, struct part *part)
 {
-	struct part p = remove_part(a, part);
+	struct part p = remove_part(a, part), text;
 	bool report = p.kind == PART_REPORT;
 	bool proved = report || (p.fits && log_decides(a, p.time_ns));
+	/* Its text came just before a boundary. */
+	bool counted = report && take_part(a, p.line, PART_BY_LOG, p.time_ns - AT_ONCE_NS, &text);
 
-	if (report && is_of_log(a, &p)) {
-		free(p.text);
-		return;
-	}
-	if (report || (p.kind == PART_TEXT && proved))
+	if (!counted && (report || (p.kind == PART_TEXT && proved)))
 		*ARRAY_APPEND(a->parts, a->part_count) =
 			part_of(p.line, report ? PART_COUNTED : PART_BY_LOG, report, p.time_ns);
-	if (p.text)
+	if (!counted && p.text)
 		count_part(a, &p, p.text, proved);
 	free(p.text);
 }
@@ -172,15 +157,12 @@ static bool is_over(const struct fault_authority *a, const struct part *p, uint6
 
 static void judge_parts(struct fault_authority *a, uint64_t log_ns, uint64_t now_ns)
 {
-	/* A report may be of a text whose part is over as well. */
-	for (int any = 0; any < 2; any++) {
-		struct part *p;
+	struct part *p;
 
-		while ((p = ARRAY_FIND(x, a->parts, a->part_count,
-				       (any || x->kind == PART_REPORT) &&
-					       is_over(a, x, log_ns, now_ns))))
-			judge_part(a, p);
-	}
+	/* A report may be of a text whose part is over as well. */
+	while ((p = ARRAY_FIND(x, a->parts, a->part_count, x->kind == PART_REPORT && is_over(a, x, log_ns, now_ns)) ?:
+			    ARRAY_FIND(x, a->parts, a->part_count, is_over(a, x, log_ns, now_ns))))
+		judge_part(a, p);
 }
 
 void fault_authority_expire(struct fault_authority *a, uint64_t now_ns)
@@ -251,7 +233,7 @@ void fault_authority_report(struct fault_authority *a, const struct driver_repor
 	char text[64];
 
 	if (a->in_force != AUTHORITY_DRIVER ||
-	    (log_decides(a, r->time_ns) && take_part(a, report.line, PART_BY_LOG, &other)))
+	    (log_decides(a, r->time_ns) && take_part(a, report.line, PART_BY_LOG, 0, &other)))
 		return;
 	snprintf(text, sizeof(text), "NVRM: Xid (PCI:%s): %u", r->device, r->code);
 	report.text = strdup(text);
@@ -263,15 +245,6 @@ void fault_authority_report(struct fault_authority *a, const struct driver_repor
 
 /* ---- the hook ---- */
 
-static size_t count_of_others(const struct fault_authority *a)
-{
-	size_t count = 0;
-
-	ARRAY_EACH(p, a->parts, a->part_count)
-		count += p->kind == PART_COUNTED && !p->fits;
-	return count;
-}
-
 void fault_authority_message(struct fault_authority *a, const struct printk_event *e,
 			     enum printk_origin origin)
 {
@@ -281,7 +254,7 @@ void fault_authority_message(struct fault_authority *a, const struct printk_even
 	bool driver = origin == PRINTK_ORIGIN_DRIVER;
 	struct kernel_line other;
 	struct xid_line line;
-	size_t offset = 0;
+	size_t offset = 0, others = 0;
 
 	/* The record says that a process wrote it. */
 	if (a->in_force != AUTHORITY_HOOK || origin == PRINTK_ORIGIN_PROCESS)
@@ -290,7 +263,9 @@ void fault_authority_message(struct fault_authority *a, const struct printk_even
 		fault_authority_gap(a, AUTHORITY_HOOK, e->time);
 		return;
 	}
-	if (!driver && count_of_others(a) >= MAX_OF_OTHERS)
+	ARRAY_EACH(p, a->parts, driver ? 0 : a->part_count)
+		others += p->kind == PART_COUNTED && !p->fits;
+	if (others >= MAX_OF_OTHERS)
 		return;
 	while (xid_line_next(r.text, r.len, &offset, &line)) {
 		keep_part(a, part_of(fault_hash(&line), PART_COUNTED, driver, e->time));
@@ -321,10 +296,10 @@ static bool is_counted(struct fault_authority *a, uint32_t line)
 {
 	struct part counted;
 
-	if (take_part(a, line, PART_COUNTED, &counted))
+	if (take_part(a, line, PART_COUNTED, 0, &counted))
 		return true;
 	a->drain(a->context);
-	return take_part(a, line, PART_COUNTED, &counted);
+	return take_part(a, line, PART_COUNTED, 0, &counted);
 }
 
 /* The driver's report may have come, or come in a moment. Near a boundary and in a gap the text does not wait for it. */

@@ -32,8 +32,7 @@ uint64_t printk_driver_modules(const char *root);
 
 /* ---- fault_authority.c ---- */
 
-/* Beyond it the first part leaves. */
-#define MAX_PARTS 2048
+#define MAX_PARTS 2048 /* beyond it the first part leaves */
 
 /* Initialise with { .events, .accept_user_kmsg, .drain, .context }. */
 struct fault_authority {

@@ -104,8 +104,7 @@ enum health_what { HEALTH_NOTHING, HEALTH_FAULT, HEALTH_STATE };
 /* What a valid WHAT of an acknowledgement means. No fault or state may have the name. */
 enum health_what health_what(const char *what);
 
-/* Lists the faults of @s: open ones first, then by gravity, then the latest. Returns an array that the
- * caller frees. */
+/* Lists the faults of @s: open ones first, then by gravity, then the latest. Returns an array that the caller frees. */
 struct known_fault *health_list(const struct snapshot *s, const struct health_options *o,
 				double now, size_t *count);
 
@@ -150,8 +149,7 @@ bool ack_read_what(struct span text, struct ack *a);
 #define ACK_WHAT_FORMS "an Xid, sxid:NUMBER, a kind of driver error or *"
 
 /* Reads @len bytes of @text, which needs no NUL and stays the caller's, into
- * *@list, which is overwritten. Returns 0, or -EINVAL or -ENOMEM with one line
- * in @error; *@list is then empty. */
+ * *@list, which is overwritten. Returns 0, or -EINVAL or -ENOMEM with one line in @error; *@list is then empty. */
 int ack_parse(struct ack_list *list, const char *text, size_t len, char *error, size_t error_size);
 
 /* The same for the file @path, whose text is *@file; @err: why that cannot be read, or 0. If it does not exist, the list is

@@ -166,9 +166,8 @@ bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, 
 	s = span_take_line(&rest);
 	while (span_left(s) && out->text_len < size)
 		text[out->text_len++] = span_take_byte(&s, "\\x", 16, 2);
-	while (span_next_line(&rest, &s)) {
+	while (span_next_line(&rest, &s))
 		if (span_take(&s, " DEVICE="))
 			span_copy(s, out->device, sizeof(out->device));
-	}
 	return true;
 }

@@ -356,8 +356,7 @@ static const char *read_line(struct saved_log *l, char *line, struct prefix p)
 
 /* ---- entries ---- */
 
-/* What stands in objects within it, or in a text that is one, is the entry's as well. */
-/* NOLINTNEXTLINE(misc-no-recursion) */
+/* NOLINTNEXTLINE(misc-no-recursion): what stands in objects within it, or in a text that is one, is the entry's as well */
 static void read_member(void *log, struct span name, struct span value)
 {
 	static const char *const texts[] = {
@@ -371,16 +370,12 @@ static void read_member(void *log, struct span name, struct span value)
 	uint64_t us;
 	double seconds;
 	bool is_text = ARRAY_FIND(t, texts, COUNT(texts), span_is(name, *t));
+	bool inside = json_inside(value, &value);
 	int ignored;
 
-	if (*value.at == '{') {
-		json_read(value, read_member, l);
-		return;
-	}
-	if (!json_inside(value, &value) && *value.at == '[') /* no UTF-8 */
-		l->odd += is_text;
 	json_decode(value, text, sizeof(text));
-	if (is_text && *text == '{' && json_read(span_of(text), read_member, l))
+	l->odd += is_text && !inside && *text == '['; /* no UTF-8 */
+	if ((is_text || !inside) && json_read(inside ? span_of(text) : value, read_member, l))
 		return;
 	if (is_text && !*l->entry.text)
 		memcpy(l->entry.text, text, sizeof(text));
