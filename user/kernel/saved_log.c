@@ -77,9 +77,9 @@ static bool is_kernel_time(const char *text)
 static const char *read_local_time(const char *text, struct tm *tm)
 {
 	static const char months[] =
-		" Mär 3 Mrz 3 Mai 5 Okt 10 Dez 12 janv. 1 févr. 2 mars 3 avril 4 mai 5 juin 6 "
-		"juil. 7 août 8 sept. 9 déc. 12 ene 1 abr 4 ago 8 dic 12 gen 1 mag 5 giu 6 "
-		"lug 7 set 9 ott 10 fev 2 out 10 dez 12 ";
+		" Mär 3 Mrz 3 Mai 5 Okt 10 Dez 12 janv. 1 févr. 2 mars 3 avril 4 mai 5 juin 6 juil. 7 août 8 sept. 9 "
+		"déc. 12 ene 1 abr 4 ago 8 dic 12 gen 1 mag 5 giu 6 lug 7 set 9 ott 10 fev 2 out 10 dez 12 "
+		"maj 5 okt 10 des 12 mrt 3 mei 5 sty 1 lut 2 kwi 4 cze 6 lip 7 sie 8 wrz 9 paź 10 lis 11 gru 12 ";
 	char month[18] = " ";
 	const char *known;
 	int end = 0;
