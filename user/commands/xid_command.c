@@ -166,12 +166,11 @@ static void print_json(struct json *j, const struct explained *x)
 	json_unsigned(j, x->nvswitch ? "sxid" : "xid", x->code);
 	json_bool(j, "known", x->known);
 	json_text(j, "mnemonic", x->name);
-	if (e)
+	if (e) {
 		json_known(j, "documented", e->documented);
-	if (e)
 		json_text(j, "description", e->description);
-	if (e)
 		json_text(j, "category", e->category);
+	}
 	json_text(j, "severity", x->severity);
 	json_text(j, "action", x->action);
 	json_text(j, "advice", xid_action_advice(x->action));

@@ -11,9 +11,8 @@
  *
  * Lines that are not the driver's, such as a PCIe error, always count by the log.
  *
- * What the hook reports is counted at once, and its line is noted until its record has been read: that record is the same
- * fault. So is the n-th record of n equal lines. Before a record that is not noted is judged, the authority is asked for
- * all that it has.
+ * What the hook reports is counted at once, and its line is noted until its record has been read: that record is the same fault.
+ * So is the n-th record of n equal lines. Before a record that is not noted is judged, the authority is asked for all that it has.
  *
  * The driver's report has no text, which may say how grave the fault is. It is counted with the text, which is printed
  * before it, or once the log has been read as far, or after a second: in a flood the log has no end.
@@ -400,14 +399,12 @@ static uint64_t record_time(struct fault_authority *a, const struct kmsg_record 
 void fault_authority_record(struct fault_authority *a, const struct kmsg_record *record,
 			    const char *text, enum record_age age, uint64_t now_ns)
 {
-	const struct text t = { .from = { .text = text,
-					  .len = record->text_len,
-					  .time_ns = record_time(
-						  a, record, age == RECORD_BEFORE_START, now_ns),
-					  .authority = fault_authority_names[AUTHORITY_LOG] },
-				.record = record,
-				.age = age,
-				.read_ns = now_ns };
+	uint64_t time_ns = record_time(a, record, age == RECORD_BEFORE_START, now_ns);
+	const struct text t = { { text, record->text_len, time_ns,
+				  fault_authority_names[AUTHORITY_LOG], NULL, 0 },
+				record,
+				age,
+				now_ns };
 	struct kernel_line other;
 	struct xid_line line;
 	size_t offset = 0;
