@@ -22,6 +22,7 @@ struct explained {
 	bool overridden; /* by the policy file */
 	const char *note; /* NULL: none */
 	const struct xid_line *line; /* NULL: none */
+	const char *device; /* of the line */
 	const char *text; /* words of its message that decided; NULL: none */
 	const char *time; /* when it was written; "": not known */
 };
@@ -78,6 +79,7 @@ static struct explained explain(const struct xid_policy *p, bool nvswitch, unsig
 		.overridden = e && (e->severity || *e->action),
 		.note = line ? NULL : note_of(nvswitch, code, e && e->severity),
 		.line = line,
+		.device = line && *line->pci ? line->pci : "not named",
 		.text = rating.text,
 		.time = "",
 	};
@@ -111,17 +113,12 @@ static bool is_by_text(const struct explained *x, const char *words)
 	return *words && !(c && c->always);
 }
 
-static const char *device_of(const struct explained *x)
-{
-	return *x->line->pci ? x->line->pci : "not named";
-}
-
 static void print_line(const struct explained *x)
 {
 	char words[160];
 
 	describe_words(words, sizeof(words), x);
-	printf("  device    %s\n", device_of(x));
+	printf("  device    %s\n", x->device);
 	if (*x->line->process)
 		safe_line(stdout, "  process   %s, pid %d", x->line->process, x->line->pid);
 	printf("  decided   by %s%s\n",
@@ -177,7 +174,7 @@ static void print_json(struct json *j, const struct explained *x)
 	json_bool(j, "overridden", x->overridden);
 	if (x->line) {
 		describe_words(words, sizeof(words), x);
-		json_text(j, "device", device_of(x));
+		json_text(j, "device", x->device);
 		json_known(j, "time", x->time);
 		json_text(j, "decided_by", is_by_text(x, words) ? words + 1 : "catalog");
 	}

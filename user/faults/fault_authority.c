@@ -77,11 +77,11 @@ static struct part remove_part(struct fault_authority *a, struct part *p)
 	return removed;
 }
 
-static bool take_part(struct fault_authority *a, uint32_t line, enum part_kind kind,
-		      uint64_t begin_ns, struct part *taken)
+static bool take_part(struct fault_authority *a, uint32_t line, enum part_kind kind, uint64_t from,
+		      struct part *taken)
 {
 	struct part *p = ARRAY_FIND(x, a->parts, a->part_count,
-				    x->line == line && x->kind == kind && x->time_ns >= begin_ns);
+				    x->line == line && x->kind == kind && x->time_ns >= from);
 
 	if (p)
 		*taken = remove_part(a, p);
