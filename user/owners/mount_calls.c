@@ -31,8 +31,6 @@
 /* How often to look for the mounts of a client that is new, and after each change of mounts. */
 #define LOOKS 2
 
-#define IDLE_NS 3600000000000
-
 struct seen_client {
 	struct client_calls own; /* its sums are counted */
 	struct client_calls *now; /* in the snapshot that is being made; NULL: it is not */
@@ -191,7 +189,7 @@ static void end_idle(const struct kind *k, struct mount_calls_state *m, const st
 	for (size_t i = table_count(k->table, &m->totals); i--;) {
 		struct calls_by *row = &rows_of(k, m)[i];
 
-		if (row->called_ns + IDLE_NS > s->time_ns)
+		if (row->called_ns + SERIES_KEPT_NS(false) > s->time_ns)
 			continue;
 		if (is_mounted(k, row, s))
 			row->called_ns = s->time_ns;

@@ -48,6 +48,9 @@ int mount_clients_read(const char *process, uint32_t **clients, size_t *count);
 
 /* ---- mount_calls.c ---- */
 
+/* How long series stay without calls: if room is needed, until a scrape has seen the last ones. */
+#define SERIES_KEPT_NS(full) ((full) ? 60000000000ull : 3600000000000ull)
+
 /* The owners that have figures of their own at a time. */
 #define OWNER_CALLS_MAX 32
 

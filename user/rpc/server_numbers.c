@@ -5,15 +5,16 @@
  * go with automounted folders and jobs' own exports. Without an end, the servers of last week would have all numbers, and
  * the calls of today's would count for "other".
  *
- * A server is freed if it has had no client for an hour; or, while one of the tables is more than half full, since the last
- * reading. Its series end with their counts. If it comes back, it has a new number, and its series begin at 0.
+ * A server is freed if it has had no client for an hour; or, while one of the tables is more than half full, for a minute: by
+ * then its last calls have been scraped. Its series end with their counts. If it comes back, it has a new number, and its
+ * series begin at 0.
  *
  * Invariant: a number is given to another server only after no program can write to it for the old one. As in
  * owners/shares.c that takes more than one reading: the first one removes the name that leads to the number, the next ones
  * wait until no client's share has it, the last one frees it. If a transport has taken the number meanwhile, it stays.
  *
  * Example, interval 15 s, 40 servers, of which 14 are unmounted at 10:00:07. At 10:00:15 they are found without a client, at
- * 10:00:30 their names and clients are removed, at 10:01:15 their numbers are free.
+ * 10:01:15 their names and clients are removed, at 10:02:00 their numbers are free.
  *
  * Servers that found no number share number 64, which ends in the same way. Once a number is free, each looks for it again.
  *
@@ -26,8 +27,6 @@
 
 #include "kernel/bpf_support.h"
 #include "rpc_tracepoints.h"
-
-#define IDLE_NS 3600000000000
 
 /* The value of a server, or of a series' labels, of either source. */
 union labels {
@@ -112,7 +111,7 @@ static bool end_server(struct server_end *end, struct server_reading *r, uint32_
 	} else if (!end->since) {
 		end->since = r->now_ns;
 	} else if (!end->unlisted) {
-		end->unlisted = full || r->now_ns - end->since >= IDLE_NS;
+		end->unlisted = r->now_ns - end->since >= SERIES_KEPT_NS(full);
 		if (!end->unlisted)
 			return false;
 		unlist_server(&r->series->maps, server);

@@ -14,7 +14,6 @@
 #include "snapshot/table.h"
 
 #define FILE_MAX (64 << 20)
-#define IDLE_NS 3600000000000
 #define NS_PER_MS 1000000
 
 /* What a mount (precisely: its superblock) had counted at the last poll. */
@@ -316,7 +315,7 @@ static bool has_mount(const struct mountstats *m, const char *server)
 	return ARRAY_FIND(x, m->mounts, m->mount_count, !strcmp(x->calls.server, server));
 }
 
-/* Forgets servers without a mount: after an hour, or while there is little room. */
+/* Forgets servers without a mount: after an hour, or a minute if there is little room. */
 static void forget_servers(struct mountstats *m, uint64_t now_ns)
 {
 	struct calls *c = &m->totals.calls;
@@ -330,7 +329,7 @@ static void forget_servers(struct mountstats *m, uint64_t now_ns)
 			*gone = 0;
 		} else if (!*gone) {
 			*gone = now_ns;
-		} else if (full || now_ns - *gone >= IDLE_NS) {
+		} else if (now_ns - *gone >= SERIES_KEPT_NS(full)) {
 			calls_remove_server(c, server);
 			memmove(gone, gone + 1,
 				sizeof(m->gone_ns) -
