@@ -81,13 +81,13 @@ static void add_growth(void)
 	delta_free(&d);
 }
 
-/* Takes a snapshot of these clients, 15 s after the one before. Then there are none. */
-static void look(void)
+/* Takes a snapshot of these clients, so long after the one before. Then there are none. */
+static void look_after(uint64_t seconds)
 {
 	snapshot_free(&earlier);
 	earlier = now;
 	earlier.time_ns = earlier.time_ns ?: 1;
-	now = (struct snapshot){ .time_ns = time_ns += 15 * SECOND };
+	now = (struct snapshot){ .time_ns = time_ns += seconds * SECOND };
 	for (size_t i = 0; i < clients.count; i++)
 		if (clients.list[i].mount.known) {
 			struct nfs_mount mount = { .server = "nas", .export = "/export" };
@@ -98,6 +98,11 @@ static void look(void)
 	mount_calls_add(&calls_state, &clients, &mounts, &now);
 	add_growth();
 	clients.count = 0;
+}
+
+static void look(void)
+{
+	look_after(60);
 }
 
 static uint64_t calls_of(const char *mountpoint)
@@ -213,7 +218,7 @@ TEST(who_has_not_called_for_longest_ends_first)
 		for (uint64_t i = 1; i <= 3 * k->max; i++) {
 			k->add(1000, "stays", 10 * i);
 			k->add(i, formatted("%lu", i), 1);
-			look();
+			look_after(25);
 			assert_in_range(*k->count, 1, k->max);
 			for (uint64_t j = 1; j <= i; j++)
 				assert_int_equal(k->calls(formatted("%lu", j)), j + k->max > i + 1);
@@ -250,7 +255,7 @@ TEST(who_calls_has_a_series_for_an_hour)
 	for (size_t kind = 0; (k = begin(kind)); kind++) {
 		k->add(1, "a", 1);
 		look();
-		for (uint64_t t = 15; t < 3600; t += 15) {
+		for (uint64_t t = 60; t < 3600; t += 60) {
 			k->add(2, "b", t);
 			look();
 			assert_int_equal(k->calls("a"), 1);
@@ -268,7 +273,7 @@ TEST(who_calls_has_a_series_for_an_hour)
 
 TEST(a_mount_that_is_there_keeps_its_series)
 {
-	for (uint64_t t = 0; t < 3 * 3600; t += 15) {
+	for (uint64_t t = 0; t < 3 * 3600; t += 60) {
 		client(1, "/mnt/a", 4);
 		look();
 	}
@@ -298,6 +303,27 @@ TEST(if_all_call_a_new_one_has_none)
 	}
 }
 
+/* Whoever reads the file each minute has all calls in the increases. */
+TEST(who_has_called_in_the_last_minute_keeps_its_series)
+{
+	static const uint64_t after[] = { 60, 59, 1 };
+	const struct series *k;
+
+	for (size_t kind = 0; (k = begin(kind)); kind++) {
+		for (uint64_t turn = 0; turn < COUNT(after); turn++) {
+			for (uint64_t i = 1; i <= k->max; i++)
+				k->add(i, formatted("%lu", i), 7);
+			if (turn)
+				k->add(1000, "new", 4 + turn);
+			look_after(after[turn]);
+			assert_int_equal(has_series(k, "1"), turn < 2);
+		}
+		assert_int_equal(k->calls("new"), 1);
+		assert_int_equal(k->calls(LABEL_OTHER), 5);
+		expect_growth(k, 7 * k->max + 6);
+	}
+}
+
 /* Job 4711 calls now and then, and shares of jobs that have ended stay in the source's tables. */
 TEST(five_hundred_jobs_leave_no_trace)
 {
@@ -314,7 +340,7 @@ TEST(five_hundred_jobs_leave_no_trace)
 		assert_int_equal(owners_grew, sum);
 		assert_in_range(now.calls.owner_call_count, 1, OWNERS);
 	}
-	for (uint64_t t = 0; t < 3600; t += 15)
+	for (uint64_t t = 0; t < 3600; t += 60)
 		look();
 	assert_int_equal(now.calls.owner_call_count, 0);
 	assert_int_equal(calls_state.totals.owner_call_count, 0);

@@ -5,8 +5,8 @@
  * many. Therefore a mount or an owner has a series only while it is in use:
  *
  * - It keeps its series while it has called in the last hour, a mount also while it is mounted.
- * - If there are too many, the one that is idle for longest loses its series. If all have called since the last snapshot,
- *   the new one gets none: its calls count for "other" until there is room.
+ * - If there are too many, the one that is idle for longest loses its series. If all have called in the last minute, the new
+ *   one gets none: its calls count for "other" until there is room. So whoever scrapes each minute sees all calls.
  * - A series ends with its count. If the owner calls again, its series begins at 0.
  *
  * Invariant: each call counts for one mount and one owner, once, when it is first seen. The increases of all series
@@ -198,7 +198,7 @@ static void end_idle(const struct kind *k, struct mount_calls_state *m, const st
 	}
 }
 
-/* Makes room for one more mount or owner. False: all others have called since the last snapshot. */
+/* Makes room for one more mount or owner. False: all others have called in the last minute. */
 static bool make_room(const struct kind *k, struct mount_calls_state *m, const struct snapshot *s)
 {
 	size_t used = 0, max = k == OWNERS ? m->max_owners : MOUNT_CALLS_MAX;
@@ -213,7 +213,8 @@ static bool make_room(const struct kind *k, struct mount_calls_state *m, const s
 		if (!strcmp(name, LABEL_OTHER) || find_last(k, m, row) != row)
 			continue;
 		used++;
-		if (row->called_ns >= s->time_ns || !*name || !strcmp(name, OWNER_KERNEL))
+		if (row->called_ns + SERIES_KEPT_NS(true) > s->time_ns || !*name ||
+		    !strcmp(name, OWNER_KERNEL))
 			continue;
 		mounted = is_mounted(k, row, s); /* among thousands */
 		if (!idle[mounted] || row->called_ns < idle[mounted]->called_ns)
