@@ -108,7 +108,7 @@ def prove_keys(arguments):
     screen.press("f")
     frozen = screen.shows("frozen")
     screen.press("s")
-    if screen.shows(r"frozen.*\nservers")[3].split(",")[1] != frozen[3].split(",")[1]:  # ", 1 s until 18:33:50"
+    if screen.shows(r"frozen.*\nservers")[3].split(",")[1] != frozen[3].split(",")[1]:  # "the last 1 s until 18:33:50"
         sys.exit("it went on while it was frozen")
     screen.press("f")
     screen.wait("new frame", lambda: screen.frame()[3:4] and "frozen" not in screen.frame()[3])

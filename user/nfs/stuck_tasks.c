@@ -239,7 +239,7 @@ static bool take_numbers(struct stuck_task *task, uint64_t *n, struct span line,
 }
 
 /* A task that waits for a call of its own wakes meanwhile: then it counts since it is in its system call. A call must be outstanding
- * that is as old. Those to lockd are not seen, but its answers are. */
+ * that is as old. Those to lockd are not seen, but its answers are; where the mount is not known, those of any server count. */
 static void use_call(const struct stuck_tasks *t, struct stuck_task *task, const uint64_t *n,
 		     const struct snapshot *s)
 {

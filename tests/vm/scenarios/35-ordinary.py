@@ -19,8 +19,8 @@ def users_meet_the_ordinary_errors(folder):
 
 
 @judgement
-def no_event_and_no_finding_comes_of_them(folder):
-    # What limits the calls on a busy machine is no error.
+def no_event_but_of_a_limit_and_no_finding_comes_of_them(folder):
+    # A busy machine may limit the calls, which is no error.
     wrong = [e for e in events(folder / "events.json")
              if e["kind"].startswith("nfs_") and e["kind"] != "nfs_saturation"]
     need(not wrong, *wrong)

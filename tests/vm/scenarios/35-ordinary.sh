@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Users work for $minutes minutes on healthy servers, on v3 and v4.2: builds, archives, repositories, locks, other users' files, files
-# that another client removes. Their calls end with the ordinary errors: no event, no finding, and no session with trouble.
+# that another client removes. Their calls end with the ordinary errors: no event but of a limit, no finding, and no session with trouble.
 # PARAMETERS=minutes=20 TIMEOUT=2400: for longer.
 minutes=${minutes:-3}
 nfs_server_start
