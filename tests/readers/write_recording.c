@@ -9,6 +9,7 @@
 
 #include "../calls.h"
 #include "session/session.h"
+#include "version.h"
 
 #define SECONDS 180
 #define MS UINT64_C(1000000)
@@ -194,7 +195,8 @@ int main(int argc, char **argv)
 	struct nfs_mount second = {
 		.server = "nas-2", .export = "/export", .mountpoint = "/mnt/home", .version = "3"
 	};
-	const struct session_origin origin = { "node-17", "6.1.0-50-cloud-amd64", "0.2.0", 3600 };
+	const struct session_origin origin = { "node-17", "6.1.0-50-cloud-amd64", XIDSCOPE_VERSION,
+					       3600 };
 	struct recorder *r = recorder_new(STDOUT_FILENO, &origin);
 	struct snapshot s = { .calls.source = RPC_SOURCE_BTF,
 			      .time_ns = 5000 * MS,
