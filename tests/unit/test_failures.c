@@ -192,6 +192,16 @@ TEST(a_lock_that_is_not_given_back_is_named_before_what_recovers)
 	assert_string_equal(failures_worst(&f)->status, "NFS4ERR_RECLAIM_BAD");
 }
 
+/* A client that has it makes the LOOKUP again. */
+TEST(a_flavour_that_the_client_does_not_have_is_a_failure)
+{
+	add_failed(&f, "LOOKUP", "NFS4ERR_WRONGSEC", 50, 100);
+	assert_worst("");
+	add_failed(&f, "LOOKUP", "NFS4ERR_WRONGSEC", 60, 60);
+	assert_worst("110 of 160 LOOKUPs to /mnt/ckpt end with NFS4ERR_WRONGSEC (slurm:71, since "
+		     "00:00:01): the export wants another security flavour (sec=).");
+}
+
 /* Calls to other mounts of the server, or of other ops, go on. */
 TEST(all_calls_to_one_mount_of_many_are_a_failure)
 {

@@ -26,6 +26,7 @@
 #define COMMON 0.1
 /* The same of ESTALE: clients that remove each other's files met it in 22 % of an op's calls (scenario `ordinary`). */
 #define COMMON_STALE 0.33
+#define COMMON_WRONGSEC 0.67 /* a client that has the flavour makes each LOOKUP again */
 /* Of an op's calls that lose data: an application that writes on does not know yet. */
 #define COMMON_DATA 0.01
 /* Programs hardly pause for longer before they try again. */
@@ -149,8 +150,6 @@ enum failure failure_of(const char *op, const char *status)
 	    (e->failure == FAILURE_STATE && has_name("FREE_STATEID TEST_STATEID", op)) ||
 	    /* mount tries the versions of NFS in turn. */
 	    (!strcmp(op, "NULL") && has_name("EPROTONOSUPPORT EPFNOSUPPORT", status)) ||
-	    /* The client then asks which flavour the folder wants (SECINFO). */
-	    (strstr(op, "LOOKUP") && !strcmp(status, "NFS4ERR_WRONGSEC")) ||
 	    (e->failure == FAILURE_DATA && is_clients_own(op)))
 		return FAILURE_NONE;
 	return e->failure;
@@ -415,10 +414,13 @@ static const struct failed_calls *find_worst(const struct failures *f,
 
 	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++) {
 		enum failure failure = failure_of(x->op, x->status);
-		double common = failure == FAILURE_STALE ? COMMON_STALE : COMMON;
-		bool few_suffice =
+		bool others_go_on =
 			failure == FAILURE_TICKET || (!strcmp(x->status, ANY_RPC_STATUS) &&
 						      rpc_kind_of(x->op) == RPC_KIND_WRITE);
+		double common = others_go_on                           ? 0 :
+				failure == FAILURE_STALE               ? COMMON_STALE :
+				!strcmp(x->status, "NFS4ERR_WRONGSEC") ? COMMON_WRONGSEC :
+									 COMMON;
 
 		if (said && !strcmp(x->status, said->status) &&
 		    (!*x->mountpoint || !strcmp(x->mountpoint, said->mountpoint)))
@@ -426,8 +428,7 @@ static const struct failed_calls *find_worst(const struct failures *f,
 		if (failure == FAILURE_GRACE ?
 			    x->lasted_ns < LONG_GRACE_NS :
 			    !loses_for_sure(x) &&
-				    (x->count < FEW ||
-				     (!few_suffice && failed_share(x->count, x->among) < common)))
+				    (x->count < FEW || failed_share(x->count, x->among) < common))
 			continue;
 		if (!worst ||
 		    (ORDER(GRAVITY(x), GRAVITY(worst)) ?: ORDER(x->count, worst->count)) > 0)

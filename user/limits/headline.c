@@ -141,12 +141,11 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 				" on a connection that was lost: look at the network to the server" :
 				": its own log may say why");
 	}
-	if (!v->lock_wait_ns)
-		return;
 	rank = (struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT,
 				       (double)v->lock_wait_ns / 1e9 };
-	headline_add(h, rank, v->server, "%s%s: %s", v->server, victims,
-		     wait_text(text, v->lock_wait_by, v->lock_wait_ns, WAIT_LOCKD));
+	if (v->lock_wait_ns)
+		headline_add(h, rank, v->server, "%s%s: %s", v->server, victims,
+			     wait_text(text, v->lock_wait_by, v->lock_wait_ns, WAIT_LOCKD));
 }
 
 /* Adds the longest silence that is over. A client that loses its state or its connections again and again is silent in between. */
