@@ -13,7 +13,7 @@
  *   those of one mount or owner: one ESTALE is a file that another client removed. So must a call, also a WRITE, whose error is
  *   not in the table and not ordinary. An expired ticket and a WRITE with an unnamed error need not be COMMON: others go on.
  * - Is it counted elsewhere? Waits (NFS4ERR_DELAY, EJUKEBOX) are.
- * - Is it the answer to a question? A lock that FREE_STATEID gives back may be gone with the file's CLOSE.
+ * - Does the client ignore it? What FREE_STATEID or CLOSE gives back may be gone: threads open and close one file at once.
  *
  * Sources: RFC 8881, section 15; RFC 1813, section 2.6; soft mounts: nfs(5). */
 #include "limits/verdict.h"
@@ -148,7 +148,6 @@ enum failure failure_of(const char *op, const char *status)
 	if (!e || (e->whose == NO_USERS_CALL && !needs_no_permission(op)) ||
 	    (e->whose == DATA_CALL && !is_data_call(op)) ||
 	    (e->failure == FAILURE_STATE && has_name("FREE_STATEID TEST_STATEID", op)) ||
-	    /* What it gives back is gone already: of a file that threads open and close at once. */
 	    (!strcmp(e->status, "BAD_STATEID") && has_name("CLOSE DELEGRETURN", op)) ||
 	    /* mount tries the versions of NFS in turn. */
 	    (!strcmp(op, "NULL") && has_name("EPROTONOSUPPORT EPFNOSUPPORT", status)) ||
@@ -416,13 +415,12 @@ static const struct failed_calls *find_worst(const struct failures *f,
 
 	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++) {
 		enum failure failure = failure_of(x->op, x->status);
-		bool others_go_on =
-			failure == FAILURE_TICKET || (!strcmp(x->status, ANY_RPC_STATUS) &&
-						      rpc_kind_of(x->op) == RPC_KIND_WRITE);
-		double common = others_go_on                           ? 0 :
-				failure == FAILURE_STALE               ? COMMON_STALE :
-				!strcmp(x->status, "NFS4ERR_WRONGSEC") ? COMMON_WRONGSEC :
-									 COMMON;
+		bool unnamed_write =
+			!strcmp(x->status, ANY_RPC_STATUS) && rpc_kind_of(x->op) == RPC_KIND_WRITE;
+		double common = failure == FAILURE_TICKET || unnamed_write ? 0 :
+				failure == FAILURE_STALE                   ? COMMON_STALE :
+				!strcmp(x->status, "NFS4ERR_WRONGSEC")     ? COMMON_WRONGSEC :
+									     COMMON;
 
 		if (said && !strcmp(x->status, said->status) &&
 		    (!*x->mountpoint || !strcmp(x->mountpoint, said->mountpoint)))
