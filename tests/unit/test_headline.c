@@ -310,28 +310,28 @@ TEST(lost_locks_come_before_the_outage_in_which_they_were_lost)
 	assert_has(text, "nas-2 (/mnt/ckpt) did not answer for 10");
 }
 
+static void unmount(void)
+{
+	calls_remove_server(&now.calls, "nas-2");
+	for (int i = 0; i < 40; i++) {
+		call("nas-1", 20);
+		end_second();
+	}
+}
+
 TEST(what_failed_before_its_mount_was_unmounted_is_over)
 {
 	serve(3);
 	end_with_error("EIO", 9);
 	serve(1);
-	calls_remove_server(&now.calls, "nas-2");
-	for (int i = 0; i < 40; i++) {
-		call("nas-1", 20);
-		end_second();
-	}
+	unmount();
 	ends_with("nas-2: 9 of 9 WRITEs ended with EIO, data were not written (from ");
 }
 
 TEST(a_silence_ends_when_the_mount_is_unmounted)
 {
-	serve(3);
 	silence(12);
-	calls_remove_server(&now.calls, "nas-2");
-	for (int i = 0; i < 40; i++) {
-		call("nas-1", 20);
-		end_second();
-	}
+	unmount();
 	ends_with("nas-2 (/mnt/ckpt) did not answer for 13.0 s, from ");
 	assert_lacks(text, "nas-2 answers again");
 	assert_lacks(text, "nas-2 does not answer");
