@@ -207,8 +207,9 @@ static void make_headline(struct agent_health *h, const struct snapshot *s,
 									 HEADLINE_GPU;
 
 		headline_add(&all,
-			     (struct headline_rank){ f->level == HEALTH_FAIL ? HEADLINE_FAIL :
-									       HEADLINE_WARN,
+			     (struct headline_rank){ f->level == HEALTH_FAIL || f->lost ?
+							     HEADLINE_FAIL :
+							     HEADLINE_WARN,
 						     kind, 0 },
 			     f->device, "%s", f->reason);
 	}
@@ -277,6 +278,7 @@ static void add_errors_text(struct node_nfs_errors *to, const struct nfs_span *s
 	bool first = strstr(span->text, DATA_WERE_LOST);
 	char before[sizeof(to->text)];
 
+	to->lost |= first;
 	memcpy(before, to->text, sizeof(before));
 	safe_format(to->text, sizeof(to->text), "%s%s%s", first ? span->text : before,
 		    *before ? " Also " : "", first ? before : span->text);

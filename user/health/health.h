@@ -71,6 +71,7 @@ struct health_finding {
 	char device[LABEL_SIZE]; /* a GPU, a switch, a server, a mount point; "": none */
 	char what[32]; /* as an acknowledgement has it: "79", "sxid:20034", a kind, or a rule */
 	bool nvswitch; /* of a fault: an SXid */
+	bool lost; /* data, open files or locks */
 	unsigned int code; /* of a fault, or 0 */
 	uint64_t count; /* reports; 0: it is a state */
 	double first, last; /* seconds since the epoch; 0: not known */

@@ -41,6 +41,7 @@ struct node_link {
 struct node_nfs_errors {
 	char server[LABEL_SIZE];
 	double first; /* seconds since the epoch */
+	bool lost; /* data */
 	char text[480]; /* what fails on each of its mounts */
 };
 

@@ -500,6 +500,7 @@ static void find_nfs_errors(struct health_evaluation *e, enum health_rule_id rul
 		f = add_state(e, rule, n->server, "NFS fails", "NFS server %s: %s", n->server,
 			      n->text);
 		f->first = n->first;
+		f->lost = n->lost;
 	}
 	ARRAY_EACH(v, e->s->faults.kernel_events, e->s->faults.kernel_event_count) {
 		if (strcmp(v->kind, "nfs_state_lost") != 0 || e->now - v->last > LOST_SECONDS)
@@ -509,6 +510,7 @@ static void find_nfs_errors(struct health_evaluation *e, enum health_rule_id rul
 			      " %s. Jobs that use them may have wrong data; see the kernel log.",
 			      *v->device ? v->device : "(not named)", v->count, times(v->count));
 		f->last = v->last;
+		f->lost = true;
 	}
 }
 
