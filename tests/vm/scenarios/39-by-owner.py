@@ -90,7 +90,7 @@ def short_jobs_are_bounded_and_their_increases_add_up(folder):
         calls = ours.get("nfs_owner_calls_total")
         need(calls == kernels[1] - kernels[0], path, calls, "calls of owners; mountstats", kernels)
         need(ours.get("nfs_owner_calls_total", owner="other") > 0, path, "no owner is without a series")
-    ended = [owner for owner in owners if owner.startswith("slurm:4") or owner == "user:1000"]
+    ended = owners & ({owner for owner, *_ in MOVED} | {"slurm:4714", "user:1000"})
     need(not ended, "owners that have ended for long:", ended)
     lost = [metrics.get("events_dropped_total", reason=reason) for reason in ("rpc_owner", "rpc_owner_gone")]
     need(not lost[0] and lost[1] < metrics.get("nfs_owner_calls_total") / 100, lost, "calls have no owner")

@@ -11,8 +11,9 @@ id=4f0cd5b61a9201234567890123456789012345678901234567890123456789ab
 readers=("$pod" "system.slice/crio-$id.scope" lsf/cluster1/job.4711.2026.1695012345 "pbs_jobs.service/jobs/4711[3].server")
 # group PATH: a control group with memory accounted for.
 group() {
-	local path='' name
-	for name in ${1//\// }; do
+	local path='' name names
+	IFS=/ read -ra names <<<"$1"
+	for name in "${names[@]}"; do
 		echo +memory >"$groups$path/cgroup.subtree_control"
 		path+=/$name
 		mkdir -p "$groups$path"

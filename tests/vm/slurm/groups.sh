@@ -13,6 +13,7 @@ mapfile -t lines <lines
 slurm_conf ProctrackType=proctrack/cgroup "${lines[@]}"
 ln -s /usr/local/sbin/xidscope-health-check /usr/sbin/
 printf '%s\n' XIDSCOPE_MODE=observe "XIDSCOPE_EVENTS=$events" >/etc/xidscope/slurm
+parts() { tr , '\n' | sort; }
 commented() { scontrol show node n1 | grep 'Comment=.*Xid 79'; }
 mkdir /sys/fs/cgroup/system.slice # as systemd has it
 for folder in /sys/fs/cgroup{,/system.slice}; do echo "+cpuset +cpu +memory +pids" >"$folder/cgroup.subtree_control"; done
@@ -39,6 +40,8 @@ for form in "${forms[@]}"; do
 	printf '%s\n' CgroupPlugin=cgroup/v2 IgnoreSystemd=yes "$form" >/etc/slurm/cgroup.conf
 	slurmctld
 	slurmd_start n1
+	rm -f /var/lib/xidscope/slurm/n1.comment # which the controller keeps
+	scontrol update nodename=n1 comment=
 	job=$(job --no-requeue)
 	wait_for 600 test -s "/run/pid-$job"
 	cat "out/groups-$job"
@@ -52,8 +55,9 @@ for form in "${forms[@]}"; do
 	wait_for 60 grep "\"xid\":79.*\"job\":\"*$job\b" $events
 	wait_for 300 commented
 	[[ ! $(state n1) =~ DRAIN|DOWN ]]
-	(($(scontrol show config | grep -cE '^HealthCheck(Program|Interval|NodeState) ') == 3))
-	[[ $(scontrol show config 2>&1) != *"please review"* ]]
+	said=$(scontrol show config 2>&1 >settings)
+	[[ ! $said ]]
+	for line in "${lines[@]}"; do [[ $(sed -n "/^${line%%=*} /{s/.* = //; s/ sec$//; p}" settings | parts) == "$(parts <<<"${line#*=}")" ]]; done
 	touch "/run/end-$job"
 	wait_for 300 grep ": xid: .*$job" "/var/lib/xidscope/slurm/n1.job-$job"
 	xidscope why --job "$job" --events $events | tee "out/why-$job" | head -n 1 | grep '^xid: '

@@ -11,3 +11,4 @@ cp "$here/${2/latest/groups}.sh" "$1/run.sh"
 "$root/tests/docs/runbook.sh" sacct >"$1/sacct"
 "$root/tests/docs/commands.sh" 'Slurm' 1 >"$1/lines"
 "$root/tests/docs/commands.sh" 'Is it on?' 3 ADDRESS=00000000:C1:00.0 NODE=n2 >"$1/drill"
+(($(wc -l <"$1/drill") == 2)) # decisions.sh runs one after the other

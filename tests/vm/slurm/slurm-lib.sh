@@ -9,8 +9,9 @@ name=slurm
 # shellcheck disable=SC2034 # wait_for: Slurm's commands would keep the guest busy
 pause=3
 
-# slurm_conf [LINE...]: for so many nodes, and with these lines besides.
+# slurm_conf [LINE...]: for so many nodes, and with these lines besides, or instead.
 slurm_conf() {
+	local line
 	cat >/etc/slurm/slurm.conf <<-EOF
 		ClusterName=guest
 		SlurmctldHost=guest
@@ -43,6 +44,7 @@ slurm_conf() {
 		NodeName=n[1-$nodes] NodeHostname=guest NodeAddr=127.0.0.1 Port=[7001-$((7000 + nodes))] CPUs=1 State=UNKNOWN
 		PartitionName=batch Nodes=n[1-$nodes] Default=YES MaxTime=60 State=UP
 	EOF
+	for line; do sed -i "/^${line%%=*}=/d" /etc/slurm/slurm.conf; done
 	printf '%s\n' "$@" >>/etc/slurm/slurm.conf
 }
 
