@@ -49,8 +49,8 @@ mkdir -p /www/cgi-bin
 cat >/www/cgi-bin/run <<'END'
 #!/bin/bash
 echo
-bash -c "$(cat)" 2>>/job/out/node.log
-echo $?
+answer=$(bash -c "$(cat)" 2>>/job/out/node.log)
+printf '%s%d\n' "${answer:+$answer$'\n'}" $?
 END
 chmod +x /www/cgi-bin/run
 busybox httpd -p 10222 -h /www
