@@ -73,14 +73,13 @@ static __always_inline __u64 port_of(const void *text)
 	return port == NAME("2049\0\0\0\0") || port == NAME("0\0\0\0\0\0\0\0") ? 0 : port;
 }
 
-static __always_inline void peak_raise(struct rpc_peak *peak, __u32 epoch, __u32 depth)
+/* @depth is below 2^32. */
+static __always_inline void peak_raise(struct rpc_peak *peak, __u32 epoch, __u64 depth)
 {
-	__u32 i = epoch & 1;
+	__u64 *last = &peak->value[epoch & 1], value = (__u64)epoch << 32 | depth;
 
-	if (peak->epoch[i] == epoch && peak->depth[i] >= depth)
-		return;
-	peak->depth[i] = depth;
-	peak->epoch[i] = epoch;
+	if (*last < value)
+		*last = value;
 }
 
 static __always_inline void depth_record(struct rpc_server_stats *s, __u32 queue, __u64 depth)

@@ -213,8 +213,7 @@ struct rpc_server {
 /* The greatest depth in an interval. User space counts intervals in `rpc_epoch`. Even and odd intervals have an entry each:
  * the last interval can be read while the present one is written. */
 struct rpc_peak {
-	__u32 epoch[2];
-	__u32 depth[2];
+	__u64 value[2]; /* interval << 32 | depth */
 };
 
 /* Times between replies to calls that waited for a slot, in units of 1,024 ns. */

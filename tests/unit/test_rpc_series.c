@@ -177,7 +177,8 @@ TEST(the_figures_of_a_server_are_the_sums_of_its_shards)
 		memset(stats[i].peak, 0, sizeof(stats[i].peak));
 		for (unsigned int q = 0; q < RPC_QUEUES; q++)
 			stats[i].peak[q] =
-				(struct rpc_peak){ { EPOCH, EPOCH - 1 }, { 9 * i + q, 99 } };
+				(struct rpc_peak){ { (uint64_t)EPOCH << 32 | (9 * i + q),
+						     (uint64_t)(EPOCH - 1) << 32 | 99 } };
 	}
 	reader.shards = 2;
 	rpc_stats_read(&reader, 1, EPOCH, &server);

@@ -200,7 +200,9 @@ void rpc_series_clear(struct rpc_series_reader *r, uint32_t series)
 
 uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch)
 {
-	return peak->epoch[epoch & 1] == epoch ? peak->depth[epoch & 1] : 0;
+	uint64_t value = peak->value[epoch & 1];
+
+	return value >> 32 == epoch ? (uint32_t)value : 0;
 }
 
 void rpc_stats_read(const struct rpc_series_reader *r, uint32_t number, uint32_t epoch,
