@@ -4,7 +4,6 @@
  * A call counts once, when the kernel books it for mountstats (rpc_stats_latency). Its phases are differences of the
  * kernel's own time stamps, except the waits, which are measured from sleep to wake-up. `setup` is the time that is
  * left: the phases always add up to the total. A call that does not wait needs no look-up per task. */
-#define WAITS_FUNCTION __noinline
 #include "rpc_record.bpf.h"
 #include "rpc_probe.bpf.h"
 #include "rpc_find.bpf.h"
@@ -97,7 +96,7 @@ static __always_inline void period_end(struct rpc_transport *t, __u32 period, __
 static __always_inline void limit_enter(const struct rpc_xprt_ref *ref, __u32 limit, __u32 qlen,
 					__u32 slots, __u64 now)
 {
-	__u32 index = SHARD_INDEX(ref->server, shard());
+	__u32 index = shard_index(ref->server, shard());
 	struct rpc_server_stats *s;
 	struct rpc_transport *t;
 
@@ -194,8 +193,8 @@ static __noinline int sleeps_elsewhere(const struct rpc_task *task, const struct
 /* The first call of @xprt may be one that nobody answers: rpc_probe must find its transport. */
 static __noinline int first_call(const struct rpc_task *task, const struct rpc_xprt *xprt)
 {
-	if (!xprt_find(xprt) && nfs_client(task))
-		xprt_make(xprt);
+	if (nfs_client(task))
+		xprt_get(xprt);
 	return 0;
 }
 
@@ -332,7 +331,7 @@ __noinline int lock_call(__u64 address, __u64 total)
 	server_read(&server, BPF_CORE_READ(client, cl_xprt));
 	server.port = 0;
 	known = bpf_map_lookup_elem(&server_index, &server);
-	index = SHARD_INDEX(known ? *known : RPC_MAX_SERVERS, shard());
+	index = shard_index(known ? *known : RPC_MAX_SERVERS, shard());
 	s = bpf_map_lookup_elem(&server_stats, &index);
 	if (!known || !s)
 		return 0;
@@ -361,7 +360,7 @@ static __always_inline int book(const struct rpc_task *task, ktime_t backlog, kt
 		/* The kernel also gives 0 for a call that was never transmitted. */
 		if ((__s64)times.before <= 0)
 			times.before = time_before(task, rqst, times.total);
-		call_record(task, client, rqst, waiter_find(task), times, FIELD(task, tk_status));
+		call_record(task, client, rqst, waiter_find(task), times, false);
 		return 0;
 	}
 	w = waiter_get(task);
@@ -402,16 +401,13 @@ static __always_inline int release(const struct rpc_task *task)
 	struct rpc_waiter *w = rqst ? waiter_find(task) : NULL;
 	bool booked = w && w->waits.booked;
 	struct call_times times;
-	int status;
 
 	if (!rqst || (!booked && FIELD(task, tk_action)))
 		return 0;
-	status = FIELD(task, tk_status);
-	barrier_var(status); /* no instruction may read a task in one case, and a map in another */
 	times.rtt = FIELD(rqst, rq_rtt);
 	times.total = booked ? w->total : bpf_ktime_get_ns() - FIELD(task, tk_start);
 	times.before = time_before(task, rqst, times.total);
-	call_record(task, client, rqst, w, times, booked ? w->waits.status : status);
+	call_record(task, client, rqst, w, times, booked);
 	return 0;
 }
 

@@ -91,7 +91,7 @@ __noinline __u32 share_make(__u32 client, __u32 server, __u32 owner)
 
 /* The figures of a client that calls @server, for @owner. *@share: the number of these. */
 static __always_inline struct rpc_share_stats *share_get(__u32 client, __u32 server, __u32 owner,
-							 __u32 my_shard, __u32 *share)
+							 struct shard my_shard, __u32 *share)
 {
 	__u32 copy;
 
@@ -99,7 +99,7 @@ static __always_inline struct rpc_share_stats *share_get(__u32 client, __u32 ser
 	*share = *share_of(client < RPC_MAX_CLIENTS ? *client_entry(client) : 0, owner);
 	if (!*share)
 		*share = share_make(client, server, owner);
-	copy = SHARD_INDEX(*share, my_shard);
+	copy = shard_index(*share, my_shard);
 	return bpf_map_lookup_elem(&share_stats, &copy);
 }
 

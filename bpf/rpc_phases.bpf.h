@@ -42,14 +42,23 @@ static __always_inline void drop(enum rpc_drop reason)
 	counter_add(&rpc_dropped[reason], 1);
 }
 
-static __always_inline __u32 shard(void)
+/* How many copies an entry has, and the one that this CPU writes. */
+struct shard {
+	__u32 count, mine;
+};
+
+static __always_inline struct shard shard(void)
 {
-	return bpf_get_smp_processor_id() & rpc_shard_mask;
+	__u32 mask = rpc_shard_mask;
+
+	return (struct shard){ mask + 1, bpf_get_smp_processor_id() & mask };
 }
 
-/* Index of entry @number's copy in a map of shards. (A function would be called
- * with the shard first, which costs three instructions.) */
-#define SHARD_INDEX(number, shard) ((number) * (rpc_shard_mask + 1) + (shard))
+/* Index of this CPU's copy of entry @number. */
+static __always_inline __u32 shard_index(__u32 number, struct shard shard)
+{
+	return number * shard.count + shard.mine;
+}
 
 /* The first eight bytes of a name as a (little-endian) number. */
 #define NAME(s)                                                                              \
@@ -82,22 +91,19 @@ static __always_inline void peak_raise(struct rpc_peak *peak, __u32 epoch, __u64
 		*last = value;
 }
 
-static __always_inline void depth_record(struct rpc_server_stats *s, __u32 queue, __u64 depth)
+static __always_inline void value_record(__u64 *buckets, __u64 *sum, __u64 v, __u32 shift,
+					 __u32 overflow)
 {
-	__u32 i = histogram_index(depth, DEPTH_SHIFT, DEPTH_OVERFLOW);
+	__u32 i = histogram_index(v, shift, overflow);
 
-	if (i < DEPTH_BUCKETS)
-		counter_add(&s->depth[queue][i], 1);
-	counter_add(&s->depth_sum[queue], depth);
+	if (i <= overflow) /* for the verifier */
+		counter_add(&buckets[i], 1);
+	counter_add(sum, v);
 }
 
-static __always_inline void time_record(__u64 *buckets, __u64 *sum, __u64 ns)
+static __always_inline void depth_record(struct rpc_server_stats *s, __u32 queue, __u64 depth)
 {
-	__u32 i = histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW);
-
-	if (i < TIME_BUCKETS)
-		counter_add(&buckets[i], 1);
-	counter_add(sum, ns);
+	value_record(s->depth[queue], &s->depth_sum[queue], depth, DEPTH_SHIFT, DEPTH_OVERFLOW);
 }
 
 /* Records that a call of share @c has spent @ns in @phase. */
@@ -182,25 +188,19 @@ struct call_times {
 	__u64 rtt; /* from then up to the reply, or RPC_NO_REPLY */
 	__u64 xtime; /* when the last transmit was (CLOCK_MONOTONIC); 0: there was none, or no wait before it */
 	__u64 late; /* by which @xtime may be too late */
+	__u64 start; /* source btf: when its task began */
 };
 
 /* Without a reply, all time after the last transmit counts as rtt. */
 #define RPC_NO_REPLY (~(__u64)0)
 
-/* In the source btf a global function: the verifier checks it once, and not for each state of a call. Before Linux 5.12 such a
- * function takes no pointers. */
-#ifndef WAITS_FUNCTION
-#define WAITS_FUNCTION static __always_inline
-#endif
-
-/* Records the waits @w of a call. Returns what they leave of @before, its time up to the last transmit: its setup. */
-WAITS_FUNCTION __u64 waits_record(struct rpc_series *s, struct rpc_share_stats *c,
-				  const struct call_times *call, struct rpc_waits *w, __u64 before)
+/* Records the waits @w of a call. Returns what they leave of @left, its time up to the last transmit: its setup. */
+static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_share_stats *c,
+					  const struct call_times *call, struct rpc_waits *w,
+					  __u64 left)
 {
-	__u64 left = before, ns;
+	__u64 ns;
 
-	if (!s || !c || !call || !w)
-		return before;
 	if (w->first && w->first < call->xtime) {
 		ns = call->xtime - w->first;
 		if (ns > left)
@@ -228,23 +228,18 @@ WAITS_FUNCTION __u64 waits_record(struct rpc_series *s, struct rpc_share_stats *
 	return left;
 }
 
-/* Records the phases of @call; @w: its waits, or NULL. Returns its setup. Both sources divide calls into phases only here. */
-static __always_inline __u64 phases_record(struct rpc_series *s, struct rpc_share_stats *c,
-					   const struct call_times *call, struct rpc_waits *w)
+/* Records the phases of @call after its last transmit. Returns the time before it, of which waits_record() takes the waits; what
+ * is left is its setup. Both sources divide calls into phases only here. */
+static __always_inline __u64 reply_phases_record(struct rpc_series *s, struct rpc_share_stats *c,
+						 const struct call_times *call)
 {
 	__u64 before = call->before < call->total ? call->before : call->total;
 	__u64 after = call->total - before;
 	__u64 rtt = call->rtt < after ? call->rtt : after;
 
-	time_record(s->total, &s->total_ns, call->total);
+	value_record(s->total, &s->total_ns, call->total, TIME_SHIFT, TIME_OVERFLOW);
 	phase_record(s, c, RPC_PHASE_RTT, rtt);
 	phase_record(s, c, RPC_PHASE_FINISH, after - rtt);
-	if (w) {
-		struct call_times copy = *call; /* the only one that needs memory */
-
-		before = waits_record(s, c, &copy, w, before);
-	}
-	phase_record(s, c, RPC_PHASE_SETUP, before);
 	return before;
 }
 
@@ -255,7 +250,7 @@ static __always_inline __u64 phases_record(struct rpc_series *s, struct rpc_shar
  * reply before. Calls are recorded later, perhaps in another order: a reply before the last one does not count. */
 static __always_inline void gap_record(__u32 server, const struct rpc_waits *w, __u64 when)
 {
-	__u32 copy = SHARD_INDEX(server, 0);
+	__u32 copy = server * (rpc_shard_mask + 1); /* the first */
 	struct rpc_server_stats *s;
 	__u64 last, gap;
 
@@ -276,15 +271,15 @@ static __always_inline void gap_record(__u32 server, const struct rpc_waits *w, 
 	counter_add(&s->gaps.squares, gap * gap);
 }
 
-/* How much of @setup, of a call that began at @start, was before the programs were attached: waits were not seen then. */
-static __always_inline __u64 earlier_of(__u64 start, __u64 setup)
+/* Records how much of @setup was before the programs were attached: waits were not seen then. @start: when the call began. */
+static __always_inline void earlier_record(__u32 server, __u64 start, __u64 setup)
 {
-	__u64 attached = rpc_attached, ns;
+	__u64 attached = rpc_attached, ns = attached > start ? attached - start : 0;
+	__u32 copy = shard_index(server, shard());
+	struct rpc_server_stats *s = bpf_map_lookup_elem(&server_stats, &copy);
 
-	if (!attached)
-		return setup;
-	ns = attached > start ? attached - start : 0;
-	return ns < setup ? ns : setup;
+	if (s)
+		counter_add(&s->earlier_ns, attached && ns < setup ? ns : setup);
 }
 
 /* The begin that is assumed for a wait whose begin was not seen. */

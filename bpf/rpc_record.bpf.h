@@ -17,21 +17,25 @@ static __always_inline void call_end_depths(const struct rpc_xprt *xprt, struct 
 	peak_raise(&s->peak[RPC_QUEUE_PENDING], epoch, pending);
 }
 
-/* Frees the task's entry, unless the task already sleeps before its next attempt. @rtt: up to the reply; 0: there was none. */
-static __always_inline void call_forget(struct rpc_waiter *w, const struct rpc_task *task,
-					const struct rpc_rqst *rqst, __u32 server, __u64 rtt)
+/* Records the waits of a call whose task has the entry @w, and that is the call's own: it has the same start. Returns what they
+ * leave of call->before: its setup. A global function: the verifier checks it once, and not for each state of a call. */
+__noinline __u64 waiter_record(struct rpc_series *s, struct rpc_share_stats *c,
+			       const struct call_times *call, struct rpc_waiter *w, __u32 server)
 {
-	if (rtt && w->start == (__u64)FIELD(task, tk_start))
-		gap_record(server, &w->waits, FIELD(rqst, rq_xtime) + rtt);
+	if (!s || !c || !call || !w)
+		return 0;
 	w->waits.booked = 0;
-	if (!w->waits.asleep)
-		task_drop((__u64)task);
+	if (w->start != call->start)
+		return call->before;
+	if (call->rtt != RPC_NO_REPLY)
+		gap_record(server, &w->waits, call->xtime + call->rtt);
+	return waits_record(s, c, call, &w->waits, call->before);
 }
 
 /* Records a reply to a call of @transport. */
-static __always_inline void reply_record(__u32 transport, __u32 my_shard, __u64 rtt)
+static __always_inline void reply_record(__u32 transport, const __u32 *my_shard, __u64 rtt)
 {
-	struct rpc_replies *r = bpf_map_lookup_elem(&replies, &my_shard);
+	struct rpc_replies *r = bpf_map_lookup_elem(&replies, my_shard);
 	__u64 index = transport;
 
 	/* The register that is checked is the one that is used: the verifier of 6.1 forgets the bounds of a copy on the stack. */
@@ -95,64 +99,72 @@ static __always_inline __u32 call_owner(const struct rpc_task *task, __u32 serie
  * instructions). */
 static __always_inline void call_record(const struct rpc_task *task, const struct rpc_clnt *client,
 					const struct rpc_rqst *rqst, struct rpc_waiter *w,
-					struct call_times times, int status)
+					struct call_times times, bool booked)
 {
-	/* Read once, here: the compiler would repeat the reads after an atomic. */
-	__u64 received = FIELD(rqst, rq_reply_bytes_recvd);
-	__u64 sent = FIELD(rqst, rq_xmit_bytes_sent);
 	const struct rpc_xprt *xprt = FIELD(rqst, rq_xprt);
 	/* Copied, so that the verifier does not follow the rest for each table that it may be from. */
 	const struct rpc_xprt_ref ref = *xprt_get(xprt);
-	__u32 index, copy, share, my_shard = shard();
+	const struct shard my_shard = shard();
+	__u64 received = FIELD(rqst, rq_reply_bytes_recvd), sent, setup;
 	struct rpc_server_stats *server;
+	__u32 index, copy, share;
 	struct rpc_share_stats *c;
-	struct rpc_waits *waits;
 	struct rpc_series *s;
-	__u64 setup, rtt;
+	int status;
 
-	copy = SHARD_INDEX(ref.server, my_shard);
+	/* The compiler would repeat the read after an atomic. */
+	barrier_var(received);
+	if (received)
+		reply_record(ref.transport, &my_shard.mine, times.rtt);
+	else
+		times.rtt = RPC_NO_REPLY;
+	copy = shard_index(ref.server, my_shard);
 	server = bpf_map_lookup_elem(&server_stats, &copy);
 	if (!server)
 		return;
+	call_end_depths(xprt, server);
 	index = series_get(server, ref.server, FIELD(task, tk_msg.rpc_proc),
 			   FIELD(client, cl_vers));
 	times.kind = kind_of_series(index);
 	if (times.kind == RPC_KIND_OTHER)
 		drop(RPC_DROP_SERIES);
-	copy = SHARD_INDEX(index, my_shard);
+	copy = shard_index(index, my_shard);
 	s = bpf_map_lookup_elem(&series, &copy);
 	c = share_get(FIELD(client, cl_clid), ref.server, call_owner(task, index), my_shard,
 		      &share);
 	if (!s || !c)
 		return;
 
+	sent = FIELD(rqst, rq_xmit_bytes_sent);
+	barrier_var(sent);
 	add_in_order(&s->started, 1);
 	add_in_order(&c->started, 1);
 	client_record(c, times.kind, times.total, sent, received);
-	waits = w && w->start == (__u64)FIELD(task, tk_start) ? &w->waits : NULL;
-	/* Otherwise the compiler concludes from the check of `start` that there is an entry, and the verifier does not. */
-	barrier_var(waits);
-	rtt = times.rtt;
-	if (!received)
-		times.rtt = RPC_NO_REPLY;
-	times.xtime = waits ? FIELD(rqst, rq_xtime) : 0;
-	times.late = 0;
-	setup = phases_record(s, c, &times, waits);
-	if (times.total > rpc_age)
-		counter_add(&server->earlier_ns, earlier_of(FIELD(task, tk_start), setup));
-	/* Otherwise the compiler makes two copies of what comes between. */
-	asm volatile("" : "+r"(w));
-	if (w)
-		call_forget(w, task, rqst, ref.server, received ? rtt : 0);
 	counter_add(&s->sent_bytes, sent);
 	counter_add(&s->received_bytes, received);
-	add_in_order(&c->finished, 1);
-	add_in_order(&s->finished, 1);
-	if (received)
-		reply_record(ref.transport, my_shard, rtt);
+	status = FIELD(task, tk_status);
+	barrier_var(status); /* no instruction may read a task in one case, and a map in another */
+	if (booked && w)
+		status = w->waits.status;
 	if (status < 0)
 		call_failed(c, share, times.kind, index, status);
-	call_end_depths(xprt, server);
+	setup = times.before = reply_phases_record(s, c, &times);
+	if (w) {
+		struct call_times call = times; /* the only one that needs memory */
+
+		call.start = FIELD(task, tk_start);
+		call.xtime = FIELD(rqst, rq_xtime);
+		call.late = 0;
+		setup = waiter_record(s, c, &call, w, ref.server);
+		/* Unless the task already sleeps before its next attempt. */
+		if (!w->waits.asleep)
+			task_drop((__u64)task);
+	}
+	phase_record(s, c, RPC_PHASE_SETUP, setup);
+	if (times.total > rpc_age)
+		earlier_record(ref.server, FIELD(task, tk_start), setup);
+	add_in_order(&c->finished, 1);
+	add_in_order(&s->finished, 1);
 	if (rpc_files)
 		file_record(number_of(task), share, times.total, sent + received);
 	if (FIELD(rqst, rq_ntrans) > 1 || FIELD(task, tk_timeouts))

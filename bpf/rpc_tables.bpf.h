@@ -232,26 +232,40 @@ static __noinline const struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xp
 	return &rpc_xprt_beyond;
 }
 
-/* The entry of a transport's address, or NULL. */
-static __always_inline const struct rpc_xprt_ref *xprt_find(const struct rpc_xprt *xprt)
+/* The entry of a transport's address if the cache has it, or NULL. */
+static __always_inline const struct rpc_xprt_ref *xprt_in_cache(const struct rpc_xprt *xprt)
 {
 	struct rpc_xprt_cached *cached = xprt_cached(xprt);
 	const struct rpc_xprt_ref *ref = &cached->ref;
-	__u64 key = (__u64)xprt, read = cached->xprt, found = read;
+	__u64 read = cached->xprt, found = read;
 
 	barrier_var(found);
-	if (found != key)
-		return bpf_map_lookup_elem(&xprts, &key);
+	if (found != (__u64)xprt)
+		return NULL;
 	/* The address of the entry now depends on the key that was read: no CPU reads the entry before
 	 * the key. BPF has no ordered read. */
 	asm volatile("%1 &= 0\n\t%0 += %1" : "+r"(ref), "+r"(read));
+	if (!ref)
+		__builtin_unreachable();
 	return ref;
 }
 
-/* The same; makes one if there is none. */
+static __always_inline const struct rpc_xprt_ref *xprt_in_map(const struct rpc_xprt *xprt)
+{
+	__u64 key = (__u64)xprt;
+
+	return bpf_map_lookup_elem(&xprts, &key);
+}
+
+static __noinline const struct rpc_xprt_ref *xprt_beyond_cache(const struct rpc_xprt *xprt)
+{
+	return xprt_in_map(xprt) ?: xprt_make(xprt);
+}
+
+/* The entry of a transport's address; makes one if there is none. */
 static __always_inline const struct rpc_xprt_ref *xprt_get(const struct rpc_xprt *xprt)
 {
-	return xprt_find(xprt) ?: xprt_make(xprt);
+	return xprt_in_cache(xprt) ?: xprt_beyond_cache(xprt);
 }
 
 static __always_inline struct rpc_transport *transport_get(const struct rpc_xprt *xprt)
@@ -279,7 +293,7 @@ static __always_inline void xprt_forget(const struct rpc_xprt *xprt, struct rpc_
 /* The entry of a transport that is known already, or NULL. */
 static __always_inline struct rpc_transport *transport_of(const struct rpc_xprt *xprt)
 {
-	const struct rpc_xprt_ref *ref = xprt_find(xprt);
+	const struct rpc_xprt_ref *ref = xprt_in_cache(xprt) ?: xprt_in_map(xprt);
 
 	return ref ? bpf_map_lookup_elem(&transports, &ref->transport) : NULL;
 }

@@ -254,7 +254,7 @@ static __always_inline __u32 wait_of(__u64 name)
 
 static __always_inline void limit_enter(__u32 server, __u32 limit, __u64 now)
 {
-	__u32 index = SHARD_INDEX(server, shard());
+	__u32 index = shard_index(server, shard());
 	struct rpc_server_stats *stats;
 	struct rpc_event_server *s;
 	__u64 depth;
@@ -482,22 +482,13 @@ static __always_inline __u32 series_get(void *ctx, const struct record *r, __u32
 	return known ? *known : series_make(&key);
 }
 
-/* Of a call that may have begun before the attach. @setup: its time there. If its task has waited since the attach, that limit
- * was saturated until it woke. */
-static __always_inline void earlier_record(__u32 server, __u64 start, __u64 setup,
-					   const struct rpc_event_task *t)
+/* If the task of a call from before the attach has waited since then, that limit was saturated until it woke. */
+static __always_inline void earlier_wait(__u64 start, const struct rpc_event_task *t)
 {
-	__u32 copy = SHARD_INDEX(server, shard()), wait, limit;
-	struct rpc_server_stats *stats = bpf_map_lookup_elem(&server_stats, &copy);
+	__u32 wait = t->waits.unseen - 1, limit = limit_of(wait);
 	struct rpc_event_server *s;
 
-	if (stats)
-		counter_add(&stats->earlier_ns, earlier_of(start, setup));
-	if (!t || start >= rpc_attached)
-		return;
-	wait = t->waits.unseen - 1;
-	limit = limit_of(wait);
-	if (wait >= RPC_WAITS || limit >= RPC_LIMITS)
+	if (start >= rpc_attached || wait >= RPC_WAITS || limit >= RPC_LIMITS)
 		return;
 	s = bpf_map_lookup_elem(&servers, &t->server);
 	if (s && s->saturated_ns[limit] < t->waits.wait_ns[wait])
@@ -527,13 +518,17 @@ static __always_inline void call_record(struct rpc_series *s, struct rpc_share_s
 	counter_add(&s->started, 1);
 	counter_add(&c->started, 1);
 	client_record(c, call.kind, f->execute, 0, 0);
-	setup = phases_record(s, c, &call, t ? &t->waits : NULL);
+	setup = reply_phases_record(s, c, &call);
+	if (t)
+		setup = waits_record(s, c, &call, &t->waits, setup);
+	phase_record(s, c, RPC_PHASE_SETUP, setup);
 	counter_add(&c->finished, 1);
 	counter_add(&s->finished, 1);
 	if (f->execute > rpc_age)
-		earlier_record(of_server, now - f->execute, setup, t);
+		earlier_record(of_server, now - f->execute, setup);
 	if (!t)
 		return;
+	earlier_wait(now - f->execute, t);
 	if (t->waits.asleep) {
 		/* Its wake-up was missed: the wait counts as `setup`. */
 		drop(RPC_DROP_WAITER);
@@ -577,7 +572,7 @@ int tp_latency(void *ctx)
 		index = series_get(ctx, &r, server);
 		if (kind_of_series(index) == RPC_KIND_OTHER)
 			drop(RPC_DROP_SERIES);
-		copy = SHARD_INDEX(index, shard());
+		copy = shard_index(index, shard());
 		s = bpf_map_lookup_elem(&series, &copy);
 		owner = owner_of_task(task, f.now - f.execute);
 		stats = share_get(client, server, owner & (RPC_MAX_OWNERS - 1), shard(), &share);

@@ -11,7 +11,7 @@ __u64 rpc_slow_lost = 0;
 
 BPF_RINGBUF(slow_calls, RPC_SLOW_RING);
 
-/* The waits of the call as phases_record() would count them. */
+/* The waits of the call as waits_record() would count them. */
 static __always_inline void slow_call_waits(struct rpc_slow_call *c, const struct rpc_task *task,
 					    __u64 xtime)
 {

@@ -5,8 +5,8 @@
 
 #include "rpc_tables.bpf.h"
 
-/* How many waiters there are, or more for a moment. Alone in its cache line. Not counted
- * with rpc_record_at_release: every call is a waiter then, and all CPUs would write it. */
+/* How many waiters there are, or more for a moment. Alone in its cache line. With rpc_record_at_release every call is a waiter, and
+ * all CPUs would write it: it is 1 from the start, set by user space, and does not count. */
 struct {
 	__u64 count;
 	__u64 pad[7];
@@ -44,9 +44,7 @@ static __always_inline void task_release(__u64 *way, __u64 task)
 /* @task's entry, or NULL if it has not waited. Usually nobody waits: that costs four instructions. */
 static __always_inline struct rpc_waiter *waiter_find(const struct rpc_task *task)
 {
-	bool any = rpc_record_at_release || *(volatile __u64 *)&rpc_waiters_in_use.count;
-
-	return any ? task_find((__u64)task) : NULL;
+	return *(volatile __u64 *)&rpc_waiters_in_use.count ? task_find((__u64)task) : NULL;
 }
 
 /* @task's entry, an existing or a new one; NULL if the bucket is full. Resets that of an earlier task in the same memory. */

@@ -72,10 +72,11 @@ HISTOGRAM_INLINE __u32 histogram_index(__u64 v, __u32 shift, __u32 overflow)
 	__u32 i;
 
 	if (place <= 1 << 8)
-		i = histogram_small[place];
-	else if (w < 1 << 14)
-		i = 4 * 6 + histogram_small[1 + (w >> 6)];
-	else if (w < 1 << 20)
+		return histogram_small[place] &
+		       31; /* the verifier does not know that all are below 28 */
+	if (w < 1 << 14)
+		return 4 * 6 + (histogram_small[1 + (w >> 6)] & 31);
+	if (w < 1 << 20)
 		i = 4 * 12 + histogram_small[1 + (w >> 12)];
 	else if (w < 1 << 26)
 		i = 4 * 18 + histogram_small[1 + (w >> 18)];

@@ -431,7 +431,7 @@ TEST(calls_that_began_before_show_their_transports)
 	calls[3].task.tk_xprt = NULL; /* it has none yet */
 	for (int i = 0; rpc_find(&none); i++)
 		assert_true(i < 20);
-	assert_true(xprt_find(&kernel_xprt[0]) && xprt_find(&kernel_xprt[2]));
+	assert_true(transport_of(&kernel_xprt[0]) && transport_of(&kernel_xprt[2]));
 	assert_int_equal(rpc_transport_count, 2);
 }
 
@@ -508,7 +508,7 @@ TEST(calls_to_a_lock_manager_count_for_its_server_and_for_nothing_else)
 	rpc_stats_latency(&c.task, 2000, 7000, 30000);
 	c.client.cl_prog = 100024;
 	rpc_stats_latency(&c.task, 2000, 7000, 10000);
-	index = SHARD_INDEX(xprt_get(&kernel_xprt[0])->server, shard());
+	index = shard_index(xprt_get(&kernel_xprt[0])->server, shard());
 	s = bpf_map_lookup_elem(&server_stats, &index);
 	assert_int_equal(s->lock_calls, 2);
 	assert_int_equal(s->lock_errors, 1);

@@ -30,7 +30,7 @@ void slow_calls_close(struct slow_calls *c);
 void slow_calls_take(struct slow_calls *c);
 
 /* Adds one call to @s; @server: its label; @files: with the name of its file. Its phases add up to its duration, as those of
- * phases_record() in bpf/rpc_phases.bpf.h. */
+ * waits_record() in bpf/rpc_phases.bpf.h. */
 void slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const char *server,
 		    const char *owner, const struct bpf_map *files);
 

@@ -335,6 +335,7 @@ static void *open_programs(void *state)
 		return NULL;
 	b->bpf->rodata->rpc_shard_mask = shards - 1;
 	b->bpf->rodata->rpc_record_at_release = b->record_at_release;
+	b->bpf->bss->rpc_waiters_in_use.count = b->record_at_release;
 	b->bpf->rodata->rpc_owners = b->setup.owners && !(b->hooks.missing & OWNER_HOOKS);
 	b->bpf->bss->rpc_slower_ns = b->setup.options->slower_ns;
 	b->bpf->rodata->rpc_files = b->setup.options->files > 0;

@@ -361,7 +361,7 @@ static int read_waiters(struct reading *r)
 	struct rpc_waiter w;
 
 	/* The scan alone costs as much as hundreds of samples. */
-	if (!bpf->rodata->rpc_record_at_release && !bpf->bss->rpc_waiters_in_use.count)
+	if (!bpf->bss->rpc_waiters_in_use.count)
 		return 0;
 	bucket = bpf_values_map(bpf->maps.task_keys, PROT_READ);
 	if (!bucket)
