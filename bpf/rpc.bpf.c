@@ -164,6 +164,17 @@ waiter_begin(const struct rpc_task *task, const struct rpc_xprt *xprt, __u32 wai
 #define IS_PENDING(q, xprt) \
 	((__u64)xprt + bpf_core_field_offset(struct rpc_xprt, pending) == (__u64)q)
 
+/* A task begins to wait on @q for @wait. @slots: those of the session that it waits for, or 0. */
+static __always_inline int waits_on(const struct rpc_task *task, const struct rpc_xprt *xprt,
+				    const struct rpc_wait_queue *q, __u32 wait, __u32 slots,
+				    __u64 now)
+{
+	if (limit_of(wait) < RPC_LIMITS)
+		limit_enter(xprt_get(xprt), limit_of(wait), FIELD(q, qlen), slots, now);
+	waiter_begin(task, xprt, wait, now);
+	return 0;
+}
+
 /* A task begins to wait on @q, for another thing than a reply. Rare ways are not inlined: a program then saves no registers. */
 static __noinline int sleeps_elsewhere(const struct rpc_task *task, const struct rpc_xprt *xprt,
 				       const struct rpc_wait_queue *q)
@@ -173,6 +184,8 @@ static __noinline int sleeps_elsewhere(const struct rpc_task *task, const struct
 
 	if (!nfs_client(task))
 		return 0;
+	if (xprt && q == &xprt->backlog) /* the constants save 40 instructions */
+		return waits_on(task, xprt, q, RPC_PHASE_SLOT, 0, now);
 	wait = wait_of(xprt, q);
 	if (wait == RPC_WAITS)
 		return 0;
@@ -184,10 +197,7 @@ static __noinline int sleeps_elsewhere(const struct rpc_task *task, const struct
 			return drain_enter(xprt, now);
 		slots = (__u32)session_word(q, rpc_session_slots_offset, -1) + 1; /* .max_slotid */
 	}
-	if (limit_of(wait) < RPC_LIMITS)
-		limit_enter(xprt_get(xprt), limit_of(wait), FIELD(q, qlen), slots, now);
-	waiter_begin(task, xprt, wait, now);
-	return 0;
+	return waits_on(task, xprt, q, wait, slots, now);
 }
 
 /* The first call of @xprt may be one that nobody answers: rpc_probe must find its transport. */

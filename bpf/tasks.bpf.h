@@ -21,6 +21,16 @@
 BPF_MAPPED_ARRAY(task_keys, RPC_TASK_BUCKETS, struct rpc_task_bucket);
 BPF_MAPPED_ARRAY(tasks, RPC_MAX_TASKS, TASK_ENTRY);
 
+/* Whether a bucket has no key, as most. That takes half of the instructions of a search. */
+static __always_inline bool bucket_is_empty(const struct rpc_task_bucket *b)
+{
+	__u64 any = 0;
+
+	for (int i = 0; i < RPC_TASK_WAYS; i++)
+		any |= *(const volatile __u64 *)&b->task[i];
+	return !any;
+}
+
 /* The way of @key in its bucket, or -1. */
 static __always_inline int task_way(const struct rpc_task_bucket *b, __u64 key)
 {
@@ -55,7 +65,7 @@ static __always_inline TASK_ENTRY *task_find_or_add(__u64 key, bool *found)
 	*found = true;
 	if (!b)
 		return NULL;
-	i = task_way(b, key);
+	i = bucket_is_empty(b) ? -1 : task_way(b, key);
 	if (i < 0) {
 		*found = false;
 		tasks_count(1);

@@ -28,7 +28,10 @@ _Static_assert(RPC_TASK_BUCKETS == 1 << (32 - 20), "task_bucket_of");
 
 static __always_inline bool task_claim(__u64 *way, __u64 task)
 {
-	return !__sync_val_compare_and_swap(way, 0, task);
+	__u64 before = __sync_val_compare_and_swap(way, 0, task);
+
+	barrier_var(before); /* otherwise the comparison takes five instructions */
+	return !before;
 }
 
 /* Frees the way of @task, unless another CPU has done so. */
