@@ -184,7 +184,7 @@ static __noinline int sleeps_elsewhere(const struct rpc_task *task, const struct
 
 	if (!nfs_client(task))
 		return 0;
-	if (xprt && q == &xprt->backlog) /* the constants save 40 instructions */
+	if (q == &xprt->backlog) /* the constants save 40 instructions */
 		return waits_on(task, xprt, q, RPC_PHASE_SLOT, 0, now);
 	wait = wait_of(xprt, q);
 	if (wait == RPC_WAITS)
@@ -284,7 +284,7 @@ static __noinline int wakes_elsewhere(const struct rpc_task *task, const struct 
 				      const struct rpc_wait_queue *q)
 {
 	__u64 now = bpf_ktime_get_ns(), start, since;
-	struct rpc_waiter *w = waiter_find(task) ?: slept_before(task, xprt, q, now);
+	struct rpc_waiter *w = waiter_find(task).entry ?: slept_before(task, xprt, q, now);
 	__u32 wait;
 
 	if (FIELD(q, qlen) == 1) {
@@ -307,7 +307,7 @@ static __noinline int wakes_elsewhere(const struct rpc_task *task, const struct 
 	waits_end(&w->waits, now);
 	/* The task was killed before it had a request: it will not be booked. */
 	if (FIELD(task, tk_rpc_status) && !FIELD(task, tk_rqstp))
-		task_drop((__u64)task);
+		task_drop(task_find((__u64)task), (__u64)task);
 	return 0;
 }
 
@@ -408,7 +408,8 @@ static __always_inline int release(const struct rpc_task *task)
 {
 	const struct rpc_clnt *client = task ? nfs_client(task) : NULL;
 	const struct rpc_rqst *rqst = client ? FIELD(task, tk_rqstp) : NULL;
-	struct rpc_waiter *w = rqst ? waiter_find(task) : NULL;
+	struct task_place place = rqst ? waiter_find(task) : (struct task_place){};
+	struct rpc_waiter *w = place.entry;
 	bool booked = w && w->waits.booked;
 	struct call_times times;
 
@@ -417,7 +418,7 @@ static __always_inline int release(const struct rpc_task *task)
 	times.rtt = FIELD(rqst, rq_rtt);
 	times.total = booked ? w->total : bpf_ktime_get_ns() - FIELD(task, tk_start);
 	times.before = time_before(task, rqst, times.total);
-	call_record(task, client, rqst, w, times, booked);
+	call_record(task, client, rqst, place, times, booked);
 	return 0;
 }
 

@@ -183,6 +183,7 @@ static __always_inline void waits_first_transmit(struct rpc_waits *w, __u64 when
 /* A call, in ns, as its source has it. */
 struct call_times {
 	__u32 kind; /* enum rpc_kind */
+	__u32 server; /* source btf: number */
 	__u64 total;
 	__u64 before; /* up to the last transmit */
 	__u64 rtt; /* from then up to the reply, or RPC_NO_REPLY */

@@ -20,7 +20,7 @@ static __always_inline void call_end_depths(const struct rpc_xprt *xprt, struct 
 /* Records the waits of a call whose task has the entry @w, and that is the call's own: it has the same start. Returns what they
  * leave of call->before: its setup. A global function: the verifier checks it once, and not for each state of a call. */
 __noinline __u64 waiter_record(struct rpc_series *s, struct rpc_share_stats *c,
-			       const struct call_times *call, struct rpc_waiter *w, __u32 server)
+			       const struct call_times *call, struct rpc_waiter *w)
 {
 	if (!s || !c || !call || !w)
 		return 0;
@@ -28,8 +28,24 @@ __noinline __u64 waiter_record(struct rpc_series *s, struct rpc_share_stats *c,
 	if (w->start != call->start)
 		return call->before;
 	if (call->rtt != RPC_NO_REPLY)
-		gap_record(server, &w->waits, call->xtime + call->rtt);
+		gap_record(call->server, &w->waits, call->xtime + call->rtt);
 	return waits_record(s, c, call, &w->waits, call->before);
+}
+
+/* The same. Forgets the task, unless it already sleeps before its next attempt. @call is a copy, the only one that needs memory. */
+static __always_inline __u64 waits_of_task(struct rpc_series *s, struct rpc_share_stats *c,
+					   struct call_times call, const struct rpc_task *task,
+					   const struct rpc_rqst *rqst, struct task_place place)
+{
+	__u64 setup;
+
+	call.start = FIELD(task, tk_start);
+	call.xtime = FIELD(rqst, rq_xtime);
+	call.late = 0;
+	setup = waiter_record(s, c, &call, place.entry);
+	if (!place.entry->waits.asleep)
+		task_drop(place, (__u64)task);
+	return setup;
 }
 
 /* Records a reply to a call of @transport. */
@@ -94,17 +110,26 @@ static __always_inline __u32 call_owner(const struct rpc_task *task, __u32 serie
 	return owner;
 }
 
-/* Records the call of @task and forgets the task. @w is its entry, or NULL; @client is its tk_client. In @times, total, before
+static __always_inline int status_of(const struct rpc_task *task)
+{
+	int status = FIELD(task, tk_status);
+
+	barrier_var(status); /* no instruction may read a task in one case, and a map in another */
+	return status;
+}
+
+/* Records the call of @task and forgets the task. @client is its tk_client. In @times, total, before
  * and rtt (rq_rtt) are set, because an event's arguments cost less than reading the kernel's memory (some eight
  * instructions). */
 static __always_inline void call_record(const struct rpc_task *task, const struct rpc_clnt *client,
-					const struct rpc_rqst *rqst, struct rpc_waiter *w,
+					const struct rpc_rqst *rqst, struct task_place place,
 					struct call_times times, bool booked)
 {
 	const struct rpc_xprt *xprt = FIELD(rqst, rq_xprt);
 	/* Copied, so that the verifier does not follow the rest for each table that it may be from. */
 	const struct rpc_xprt_ref ref = *xprt_get(xprt);
 	const struct shard my_shard = shard();
+	struct rpc_waiter *w = place.entry;
 	__u64 received = FIELD(rqst, rq_reply_bytes_recvd), sent, setup;
 	struct rpc_server_stats *server;
 	__u32 index, copy, share;
@@ -142,23 +167,13 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	client_record(c, times.kind, times.total, sent, received);
 	counter_add(&s->sent_bytes, sent);
 	counter_add(&s->received_bytes, received);
-	status = FIELD(task, tk_status);
-	barrier_var(status); /* no instruction may read a task in one case, and a map in another */
-	if (booked && w)
-		status = w->waits.status;
+	status = booked && w ? w->waits.status : status_of(task);
 	if (status < 0)
 		call_failed(c, share, times.kind, index, status);
 	setup = times.before = reply_phases_record(s, c, &times);
 	if (w) {
-		struct call_times call = times; /* the only one that needs memory */
-
-		call.start = FIELD(task, tk_start);
-		call.xtime = FIELD(rqst, rq_xtime);
-		call.late = 0;
-		setup = waiter_record(s, c, &call, w, ref.server);
-		/* Unless the task already sleeps before its next attempt. */
-		if (!w->waits.asleep)
-			task_drop((__u64)task);
+		times.server = ref.server;
+		setup = waits_of_task(s, c, times, task, rqst, place);
 	}
 	phase_record(s, c, RPC_PHASE_SETUP, setup);
 	if (times.total > rpc_age)

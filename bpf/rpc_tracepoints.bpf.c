@@ -346,7 +346,7 @@ int tp_wakeup(void *ctx)
 		return 0;
 	now = bpf_ktime_get_ns();
 	key = task_key(&r);
-	t = task_find(key);
+	t = task_find(key).entry;
 	if (pending) {
 		/* It was transmitted, and an error wakes it: it may be sent again. */
 		if (t && t->sent && !t->waits.first)
@@ -394,7 +394,7 @@ int tp_end(void *ctx)
 	read_record(&r, ctx);
 	status = VALUE(__s32, &r, end_status);
 	key = task_key(&r);
-	t = task_find(key);
+	t = task_find(key).entry;
 	if (!t && status < 0)
 		t = task_of(key);
 	if (!t)
@@ -551,6 +551,7 @@ int tp_latency(void *ctx)
 	struct rpc_event_task *t;
 	struct rpc_series *s;
 	__u32 client, server, index, copy, owner, share;
+	struct task_place place;
 	struct record r;
 	struct exact f;
 	__u64 task;
@@ -564,7 +565,8 @@ int tp_latency(void *ctx)
 	if (c && c->program == RPC_PROGRAM_UNKNOWN)
 		c->program = nfs ? RPC_PROGRAM_NFS : RPC_PROGRAM_OTHER;
 	task = task_key(&r);
-	t = task_find(task);
+	place = task_find(task);
+	t = place.entry;
 	if (nfs) {
 		if (!c)
 			drop(RPC_DROP_SERVER);
@@ -582,7 +584,7 @@ int tp_latency(void *ctx)
 			call_failed(stats, share, kind_of_series(index), index, t->waits.status);
 	}
 	if (t)
-		task_drop(task);
+		task_drop(place, task);
 	return 0;
 }
 

@@ -15,7 +15,7 @@ BPF_RINGBUF(slow_calls, RPC_SLOW_RING);
 static __always_inline void slow_call_waits(struct rpc_slow_call *c, const struct rpc_task *task,
 					    __u64 xtime)
 {
-	struct rpc_waiter *w = waiter_find(task);
+	struct rpc_waiter *w = waiter_find(task).entry;
 
 	if (!w || w->start != (__u64)FIELD(task, tk_start))
 		return;

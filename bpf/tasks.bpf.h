@@ -41,17 +41,22 @@ static __always_inline int task_way(const struct rpc_task_bucket *b, __u64 key)
 	return -1;
 }
 
-/* The task's entry, or NULL. */
-static __always_inline TASK_ENTRY *task_find(__u64 key)
+/* Where a task is; NULL: it is not in the table. */
+struct task_place {
+	TASK_ENTRY *entry;
+	struct rpc_task_bucket *bucket; /* of its key */
+};
+
+static __always_inline struct task_place task_find(__u64 key)
 {
 	__u32 bucket = task_bucket_of(key), index;
 	struct rpc_task_bucket *b = bpf_map_lookup_elem(&task_keys, &bucket);
 	int i = b ? task_way(b, key) : -1;
 
 	if (i < 0)
-		return NULL;
+		return (struct task_place){};
 	index = bucket * RPC_TASK_WAYS + i;
-	return bpf_map_lookup_elem(&tasks, &index);
+	return (struct task_place){ bpf_map_lookup_elem(&tasks, &index), b };
 }
 
 /* The task's entry; NULL if the bucket is full. *@found: whether it was there; a new entry still has the values of an
@@ -81,13 +86,11 @@ static __always_inline TASK_ENTRY *task_find_or_add(__u64 key, bool *found)
 	return bpf_map_lookup_elem(&tasks, &index);
 }
 
-/* Removes the task, if it is in the table. */
-static __always_inline void task_drop(__u64 key)
+/* Removes the task, if it is in the table. Its way is searched again: for the verifier a pointer to each way would be a state. */
+static __always_inline void task_drop(struct task_place place, __u64 key)
 {
-	__u32 bucket = task_bucket_of(key);
-	struct rpc_task_bucket *b = bpf_map_lookup_elem(&task_keys, &bucket);
-	int i = b ? task_way(b, key) : -1;
+	int i = place.bucket ? task_way(place.bucket, key) : -1;
 
 	if (i >= 0)
-		task_release(&b->task[i], key);
+		task_release(&place.bucket->task[i], key);
 }

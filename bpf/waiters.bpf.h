@@ -44,24 +44,28 @@ static __always_inline void task_release(__u64 *way, __u64 task)
 #define TASK_ENTRY struct rpc_waiter
 #include "tasks.bpf.h"
 
-/* @task's entry, or NULL if it has not waited. Usually nobody waits: that costs four instructions. */
-static __always_inline struct rpc_waiter *waiter_find(const struct rpc_task *task)
+/* Where @task is, if it has waited. Usually nobody waits: that costs four instructions. */
+static __always_inline struct task_place waiter_find(const struct rpc_task *task)
 {
-	return *(volatile __u64 *)&rpc_waiters_in_use.count ? task_find((__u64)task) : NULL;
+	return *(volatile __u64 *)&rpc_waiters_in_use.count ? task_find((__u64)task) :
+							      (struct task_place){};
 }
 
 /* @task's entry, an existing or a new one; NULL if the bucket is full. Resets that of an earlier task in the same memory. */
 static __always_inline struct rpc_waiter *waiter_get(const struct rpc_task *task)
 {
-	__u64 start = FIELD(task, tk_start);
 	bool found;
 	struct rpc_waiter *w = task_find_or_add((__u64)task, &found);
+	__u64 start;
 
 	if (!w) {
 		drop(RPC_DROP_WAITER);
 		return NULL;
 	}
-	if (!found || w->start != start)
-		*w = (struct rpc_waiter){ .start = start };
+	start = FIELD(task, tk_start);
+	if (!found || w->start != start) {
+		w->start = start;
+		w->waits = (struct rpc_waits){};
+	}
 	return w;
 }

@@ -526,7 +526,7 @@ TEST(waits_that_do_not_fit_are_counted)
 	for (unsigned int i = 0; i < COUNT(waiting); i++) {
 		call_prepare(&waiting[i], xprt, &read_op);
 		rpc_task_sleep(&waiting[i].task, &xprt->backlog);
-		found += !!waiter_find(&waiting[i].task);
+		found += !!waiter_find(&waiting[i].task).entry;
 	}
 	assert_true(rpc_dropped[RPC_DROP_WAITER] >= RPC_TASK_BUCKETS);
 	assert_int_equal(found + rpc_dropped[RPC_DROP_WAITER], COUNT(waiting));
