@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that what proc shows of a process is used only if that process had its number at the time in question; and
- * that the time for which tasks waited for a CPU is read, and anything else unknown. */
+ * that the time for which tasks waited for a CPU, and the memory of a group of its own, are read, and anything else unknown. */
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -139,6 +139,29 @@ TEST(the_total_of_some_is_read_in_nanoseconds)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		put("/proc/pressure/cpu", cases[i].text);
 		assert_int_equal(cpu_pressure_waiting_ns(root), cases[i].ns);
+	}
+}
+
+TEST(the_kernel_memory_of_a_group_of_its_own_is_read)
+{
+	static const struct {
+		const char *group, *processes; /* %1$d: this one */
+		uint64_t bytes;
+	} cases[] = {
+		{ "0::/a/b\n", "%1$d\n", 7491584 },
+		{ "9:memory:/a/b\n0::/a/b\n", "%1$d\n", 0 },
+		{ "0::/a/b\n", "1\n%1$d\n", 0 },
+		{ "0::/a/b\n", "0\n%1$d\n", 0 }, /* outside of the namespace */
+	};
+	char processes[32];
+
+	put("/sys/fs/cgroup/a/b/memory.stat", "anon 1\nkernel 7491584\nkernel_stack 5\n");
+	assert_int_equal(group_kernel_bytes(root), 0);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		snprintf(processes, sizeof(processes), cases[i].processes, getpid());
+		put("/proc/self/cgroup", cases[i].group);
+		put("/sys/fs/cgroup/a/b/cgroup.procs", processes);
+		assert_int_equal(group_kernel_bytes(root), cases[i].bytes);
 	}
 }
 

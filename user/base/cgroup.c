@@ -150,11 +150,6 @@ static void find_owner(struct cgroup *c, bool below)
 		inside++;
 }
 
-static bool has_owner(const struct cgroup *c)
-{
-	return *c->job || c->unnamed_job || *c->pod || *c->container;
-}
-
 void cgroup_read(struct cgroup *c, const char *text)
 {
 	struct span rest = span_of(text), line;
@@ -178,7 +173,7 @@ void cgroup_read(struct cgroup *c, const char *text)
 		    *one.path != '/')
 			continue;
 		find_owner(&one, below);
-		depth = has_owner(&one) ? INT_MAX : 0;
+		depth = *one.job || one.unnamed_job || *one.pod || *one.container ? INT_MAX : 0;
 		for (const char *at = one.path; !named && depth < INT_MAX && *at; at++)
 			depth += *at == '/' && at[1];
 		if (depth <= deepest)

@@ -79,6 +79,27 @@ uint64_t cpu_pressure_waiting_ns(const char *root)
 	return file_number(PATHF("%s/proc/pressure/cpu", root), " total=", 10) * 1000;
 }
 
+/* The first line is "0::/system.slice/xidscope.service", and with hierarchies of version 1 another one. */
+uint64_t group_kernel_bytes(const char *root)
+{
+	char path[512], processes[1024], *at = processes;
+
+	if (!file_first_line(PATHF("%s/proc/self/cgroup", root), path, sizeof(path)) ||
+	    strncmp(path, "0::", 3) != 0)
+		return 0;
+	file_read_and_close(open(PATHF("%s/sys/fs/cgroup%s/cgroup.procs", root, path + 3),
+				 O_RDONLY | O_CLOEXEC),
+			    processes, sizeof(processes));
+	do {
+		pid_t pid = (pid_t)strtol(at, &at, 10);
+
+		if (!pid || getpgid(pid) != getpgrp())
+			return 0;
+	} while (*at && *++at);
+	return file_number(PATHF("%s/sys/fs/cgroup%s/memory.stat", root, path + 3), "\nkernel ",
+			   10);
+}
+
 /* Where the section of the Makefile begins that memory_keep_program() leaves out; unwinding tables follow. NULL: there is none. */
 /* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's */
 extern const char __start_once[] __attribute__((weak));

@@ -216,6 +216,8 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 	/* proc(5): the second field of statm is the resident set in pages. */
 	s->self.resident_bytes =
 		file_number("/proc/self/statm", " ", 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+	s->self.other_bytes =
+		counted_since(group_kernel_bytes(""), s->self.map_bytes + s->self.program_bytes);
 	err = err ?: memory_error(o->memory_failed);
 	o->memory_failed = memory_failed();
 	return err;

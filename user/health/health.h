@@ -94,9 +94,8 @@ struct health_report {
 	struct health_finding findings[HEALTH_MAX_FINDINGS + 1];
 };
 
-/* Evaluates the rules on @s at @now (seconds since the epoch). A fault is open until it is cleared: by a later
- * recovery of its device or of all GPUs, by the window or by an acknowledgement. The time of the last
- * fault of a device and code decides for all of them. */
+/* Evaluates the rules on @s at @now (seconds since the epoch). A fault is open until it is cleared: by a later recovery of its device
+ * or of all GPUs, by the window or by an acknowledgement. The time of the last fault of a device and code decides for all of them. */
 void health_evaluate(const struct snapshot *s, const struct health_options *o, double now,
 		     struct health_report *report);
 

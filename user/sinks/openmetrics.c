@@ -45,11 +45,6 @@ static void write_calls(struct metrics_writer *w, const struct calls *c,
 /* The file has three kinds: ops that found no room in the kernel's table are metadata there, which is all but READ and WRITE. */
 #define KINDS RPC_KIND_OTHER
 
-static uint64_t kind_sum(const __u64 *by_kind, int kind)
-{
-	return by_kind[kind] + (kind == RPC_KIND_METADATA ? by_kind[RPC_KIND_OTHER] : 0);
-}
-
 /* Adds the ops of each server and kind to one that has the kind's name; without kinds, those of each server to one. */
 static struct calls sum_ops(const struct calls *c, bool kinds)
 {
@@ -115,7 +110,9 @@ static void write_ops(struct metrics_writer *w, const struct calls *c)
 #define OWNER_SUMS(NAME, ...)                                                \
 	SUMS(OWNER_##NAME, c->owner_calls, c->owner_call_count, __VA_ARGS__, \
 	     { "server", e->server }, { "owner", e->owner })
-#define BY_KIND(field) "kind", rpc_kind_names, KINDS, kind_sum(e->sums.field, n)
+#define BY_KIND(field)                 \
+	"kind", rpc_kind_names, KINDS, \
+		e->sums.field[n] + (n == RPC_KIND_METADATA ? e->sums.field[RPC_KIND_OTHER] : 0)
 
 static void write_mount_calls(struct metrics_writer *w, const struct calls *c)
 {
@@ -415,6 +412,8 @@ static void write_self(struct metrics_writer *w, const struct snapshot *s)
 	SAMPLE(w, INTEGER(s->self.map_bytes), { "kind", "maps" });
 	SAMPLE(w, INTEGER(s->self.trace_bytes), { "kind", "trace" });
 	SAMPLE(w, INTEGER(s->self.program_bytes), { "kind", "programs" });
+	if (s->self.other_bytes)
+		SAMPLE(w, INTEGER(s->self.other_bytes), { "kind", "other" });
 	EACH(PROGRAM_RUN_SECONDS, s->self.programs, s->self.program_count, true, SECONDS(e->ns),
 	     { "program", e->name });
 	EACH(PROGRAM_RUNS, s->self.programs, s->self.program_count, true, INTEGER(e->runs),

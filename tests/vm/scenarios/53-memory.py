@@ -25,10 +25,12 @@ def the_processes_are_small(folder):
 
 @judgement
 def the_metrics_say_what_the_kernel_has(folder):
-    """But for some objects that nobody can count."""
+    """Maps and programs but for some objects that nobody can count, and the rest."""
     peak, kernel = map(int, (folder / "many.group").read_text().split())
     metrics = Metrics(folder / "many.prom")
     said = metrics.get("memory_bytes") - metrics.get("memory_bytes", kind="resident")
-    need(said <= kernel <= said * 6 / 5, kernel, "bytes, not", said)
+    objects = said - metrics.get("memory_bytes", kind="other")
+    need(objects <= kernel <= objects * 6 / 5, kernel, "bytes, not", objects)
+    need(kernel * 0.95 <= said <= kernel * 1.05, kernel, "bytes, not", said)
     need(peak <= PEAK, peak, "bytes for a moment")
     return f"{kernel} bytes, and said are {said}; with the processes at most {peak}"

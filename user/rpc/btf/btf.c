@@ -107,9 +107,8 @@ static void free_types(struct btf *types)
 		btf__free(types);
 }
 
-/* ---- the types of tracepoints ----
- * libbpf would look for that of each program among all types of the kernel, and again for each module before sunrpc: 26 ms for
- * each program with 10 modules. And it would read the kernel's types once more. */
+/* ---- the types of tracepoints ---- libbpf would look for that of each program among all types of the kernel, and again for
+ * each module before sunrpc: 26 ms for each program with 10 modules. And it would read the kernel's types once more. */
 
 static void find_tracepoints(struct btf_state *b, const struct btf *types)
 {

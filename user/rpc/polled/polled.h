@@ -71,12 +71,10 @@ struct mountstats *mountstats_open(const char *root, mountstats_label *label, vo
 void mountstats_close(void *mountstats);
 
 /* Adds the bytes sent and received since mountstats_open() to the ops of @s, and by mount to @mounts. Adds the slots of the
- * existing transports for each server and protocol. Takes these facts out of @s->unknown, unless mountstats could not be
- * read. */
+ * existing transports for each server and protocol. Takes these facts out of @s->unknown, unless mountstats could not be read. */
 void mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_list *mounts);
 
-/* ---- nfs_mounts.c: the mounts of process 1, or of this process if those are not readable. mountinfo is in memory: no server
- * is asked. ---- */
+/* ---- nfs_mounts.c: the mounts of process 1, or of this process if those are not readable. mountinfo is in memory: no server is asked. ---- */
 
 /* The most mounts that are read, and that are shown. Others are counted. */
 #define NFS_MOUNTS_READ 2048
@@ -99,9 +97,8 @@ struct nfs_mounts {
 
 void nfs_mounts_free(struct nfs_mounts *m);
 
-/* Adds the mounts to @s; reads them again only if the kernel reports a change. A mount
- * of another network namespace gets the name that its server has in @s, if the connections there
- * show exactly one such name. @root: before the paths of proc, "" for the system itself. */
+/* Adds the mounts to @s; reads them again only if the kernel reports a change. A mount of another network namespace gets the name that its
+ * server has in @s, if the connections there show exactly one such name. @root: before the paths of proc, "" for the system itself. */
 void nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s);
 
 /* Leaves NFS_MOUNTS_MAX mounts in @s, which has the calls by mount: those of servers that hang, then those that were in use last. */
@@ -125,8 +122,7 @@ void transports_clear(struct transports *t);
 void transports_add(struct transports *t, const struct mountstats_mount *mount,
 		    const struct nfs_mount *info);
 
-/* Ends a poll: adds the connects of each transport since the last poll to @totals, or only stores
- * their number if counting has not @begun. */
+/* Ends a poll: adds the connects of each transport since the last poll to @totals, or only stores their number if counting has not @begun. */
 void transports_count_connects(struct transports *t, struct snapshot *totals, bool begun);
 
 /* Adds the slots that sysfs shows below @root ("" for the system itself) to @s. */
