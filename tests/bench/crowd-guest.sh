@@ -83,7 +83,7 @@ groups() {
 		rmdir $group;
 		next if $i % 33;
 		open F, ">>", "made" and print F "$i\n" and close F;
-		select undef, undef, undef, .07;
+		select undef, undef, undef, .04;
 	}'
 }
 

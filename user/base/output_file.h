@@ -24,9 +24,8 @@ struct output_file {
 /* @path "-" is standard output. Returns 0 or -ENOMEM. */
 int output_file_init(struct output_file *f, const char *path);
 
-/* All of these return -errno on failure. If the path is no regular file with one link, they return -ELOOP (a symbolic
- * link), -EMLINK (several links), -EISDIR (a folder) or -ENXIO (anything else). If .NAME.tmp, .NAME.lock or another name
- * beside the file is none, they return -ENOTUNIQ. */
+/* All of these return -errno on failure. If the path is no regular file with one link, they return -ELOOP (a symbolic link), -EMLINK (several
+ * links), -EISDIR (a folder) or -ENXIO (anything else). If .NAME.tmp, .NAME.lock or another name beside the file is none, they return -ENOTUNIQ. */
 
 /* Opens the folder to which the path leads now; -1: standard output has none. */
 int output_file_folder(const struct output_file *f);

@@ -137,7 +137,7 @@ static void on_tick(void *context)
 
 static void exported(struct agent *a, int err)
 {
-	malloc_trim(32 << 10); /* most of what the snapshot and its text took */
+	malloc_trim(128 << 10); /* most of what the snapshot and its text took */
 	if (a->attached)
 		memory_keep_program();
 	a->attached = false;

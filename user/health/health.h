@@ -94,8 +94,9 @@ struct health_report {
 	struct health_finding findings[HEALTH_MAX_FINDINGS + 1];
 };
 
-/* Evaluates the rules on @s at @now (seconds since the epoch). A fault is open until it is cleared: by a later recovery of its device
- * or of all GPUs, by the window or by an acknowledgement. The time of the last fault of a device and code decides for all of them. */
+/* Evaluates the rules on @s at @now (seconds since the epoch). A fault is open until it is cleared: by a later
+ * recovery of its device or of all GPUs, by the window or by an acknowledgement. The time of the last
+ * fault of a device and code decides for all of them. */
 void health_evaluate(const struct snapshot *s, const struct health_options *o, double now,
 		     struct health_report *report);
 
@@ -104,7 +105,8 @@ enum health_what { HEALTH_NOTHING, HEALTH_FAULT, HEALTH_STATE };
 /* What a valid WHAT of an acknowledgement means. No fault or state may have the name. */
 enum health_what health_what(const char *what);
 
-/* Lists the faults of @s: open ones first, then by gravity, then the latest. Returns an array that the caller frees. */
+/* Lists the faults of @s: open ones first, then by gravity, then the latest. Returns an array that the
+ * caller frees. */
 struct known_fault *health_list(const struct snapshot *s, const struct health_options *o,
 				double now, size_t *count);
 

@@ -232,6 +232,17 @@ void bpf_values_unmap(const struct bpf_map *map, const void *values)
 		bpf_values_unmap_first(map, bpf_map__max_entries(map), values);
 }
 
+/* The addresses stay taken: libbpf unmaps all of the value. */
+void bpf_values_drop(volatile void *values, size_t size)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	char *from = (char *)values + -(uintptr_t)values % page, *end = (char *)values + size;
+
+	if (from < end)
+		mmap(from, (size_t)(end - from) / page * page, PROT_NONE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
 void bpf_array_read(const struct bpf_map *map, uint32_t index, void *value)
 {
 	if (bpf_map_lookup_elem(bpf_map__fd(map), &index, value)) {

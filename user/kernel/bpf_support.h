@@ -68,6 +68,9 @@ void bpf_values_unmap(const struct bpf_map *map, const void *values);
 void *bpf_values_map_first(const struct bpf_map *map, size_t count, int protection);
 void bpf_values_unmap_first(const struct bpf_map *map, size_t count, const void *values);
 
+/* Takes whole pages of @values, a part of a mapped value, out of this process, which must not use them any more. */
+void bpf_values_drop(volatile void *values, size_t size);
+
 /* Reads element @index, in range, of a map that is an array. The kernel may only lack the memory for it: then *@value is zeros, and
  * memory_failed() grows. */
 void bpf_array_read(const struct bpf_map *map, uint32_t index, void *value);
@@ -131,8 +134,7 @@ int bpf_hooks_load(struct bpf_hooks *h, void *(*open)(void *context), void *cont
  * caller can retry without it. @count: no single program was the cause. */
 size_t bpf_hooks_refused(const struct bpf_hook *table, size_t count, int err);
 
-/* Attaches the available hooks from index @begin up to @end. Returns 0; or -errno after logging the reason, if an essential hook is
- * not available. */
+/* Attaches the available hooks from index @begin up to @end. Returns 0; or -errno after logging the reason, if an essential hook is not available. */
 int bpf_hooks_attach(struct bpf_hooks *h, size_t begin, size_t end);
 
 bool bpf_hook_attached(const struct bpf_hooks *h, size_t hook);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads the kernel log from /dev/kmsg, record by record. Sequence numbers show which records were overwritten before they were read. */
+/* Reads the kernel log from /dev/kmsg, record by record. Sequence numbers show which records were overwritten before they were
+ * read. */
 #pragma once
 
 #include "base/span.h"

@@ -266,7 +266,8 @@ static const char *skip_structured(const char *word)
 	return at + (strncmp(at, "\xef\xbb\xbf", 3) ? 0 : 3);
 }
 
-/* Where the kernel's text begins in a line, behind "HOST kernel: "; NULL: another has written it. Not timed: the first words may be a time. */
+/* Where the kernel's text begins in a line, behind "HOST kernel: "; NULL: another has written it. Not timed: the first words may be
+ * a time. */
 static const char *kernel_text(const char *line, const struct prefix *p)
 {
 	const char *word = line, *unnamed = p->host ? NULL : line;

@@ -124,7 +124,8 @@ struct share_maps {
 	volatile __u16 *client, *share; /* rpc_client_entry, rpc_share */
 	/* For owners; `owners` is NULL if they are not counted. */
 	const struct bpf_map *owners, *owner_index, *free_owners;
-	volatile struct rpc_owner_cell *cell; /* rpc_owner_cell */
+	const struct bpf_map *bss; /* has rpc_owner_cell, which is mapped only when it is needed */
+	volatile struct rpc_owner_cell *cell; /* where it would be */
 	volatile __u64 *task; /* rpc_task_owner, or NULL */
 };
 
@@ -136,7 +137,7 @@ struct share_maps {
 	.share = (bpf)->bss->rpc_share,                                                   \
 	.owners = (bpf)->rodata->rpc_owners ? (bpf)->maps.owners : NULL,                  \
 	.owner_index = (bpf)->maps.owner_index, .free_owners = (bpf)->maps.free_owners,   \
-	.cell = (bpf)->bss->rpc_owner_cell
+	.bss = (bpf)->maps.bss, .cell = (bpf)->bss->rpc_owner_cell
 
 #define SHARE_NAMED UINT64_MAX /* the name is final */
 

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Reads the calls by client and owner that programs have counted, and frees what has ended.
  *
- * A share holds the calls of one client of sunrpc by one owner, a control group. Its tables are small: 256 clients, 256
- * owners, 512 shares, of which each client has one for the kernel's calls. Jobs come and go by the thousand, therefore
- * numbers must be used again.
+ * A share holds the calls of one client of sunrpc by one owner, a control group. Its tables are small: 256 clients, 256 owners, 512 shares, of
+ * which each client has one for the kernel's calls. Jobs come and go by the thousand, therefore numbers must be used again.
  *
- * Invariant: a number is given to somebody else only after no program can write to it for the old one any more. A program
- * looks a number up and then writes to it; an interrupt, or a virtual CPU that does not run, may lie between the two. If
- * the number were free meanwhile, calls of one job would count for another.
+ * Invariant: a number is given to somebody else only after no program can write to it for the old one any more. A program looks a number up and
+ * then writes to it; an interrupt, or a virtual CPU that does not run, may lie between the two. If the number were free meanwhile, calls of one
+ * job would count for another.
  *
- * Each number is therefore freed by two readings. The first finds that it has ended, or decides that it must go, and
- * removes all that leads to it: cells of processes and tasks, the place of the share, the entry in owner_index. The second
- * reading, an interval later, takes the last figures and puts the number back on the stack of free ones, of which the
- * last is given out first: shares in use stay low, and only these are mapped.
+ * Each number is therefore freed by two readings. The first finds that it has ended, or decides that it must go, and removes all that leads to it:
+ * cells of processes and tasks, the place of the share, the entry in owner_index. The second reading, an interval later, takes the last figures
+ * and puts the number back on the stack of free ones, of which the last is given out first: shares in use stay low, and only these are mapped.
  *
  *   number   has ended if
  *   share    its client's place or its own place no longer holds it
  *   client   sunrpc's number has another entry, or its server has ended; and no share is left
  *   owner    a table is more than half full, and it has not called since the last reading
  *
- * Example, interval 15 s, 300 jobs an hour: job 4711 ends at 10:00:07. At 10:00:30 it has not called since the last
- * reading, and the tables are more than half full: it is removed. At 10:00:45 its share is read and freed, at 10:01:00 its
- * owner's number. If it had called again, it would have got a new number, and its name would be the same.
+ * Example, interval 15 s, 300 jobs an hour: job 4711 ends at 10:00:07. At 10:00:30 it has not called since the last reading, and the tables are
+ * more than half full: it is removed. At 10:00:45 its share is read and freed, at 10:01:00 its owner's number. If it had called again, it would
+ * have got a new number, and its name would be the same.
  *
  * Why not a map that drops the least recently used entry? It drops while a program writes, and its counts are lost. */
 #include "owners/mount_calls.h"
@@ -55,6 +53,7 @@ int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t 
 	err = err ?: fill_stack(maps->free_clients, RPC_CLIENT_ENTRIES, 1);
 	err = err ?: fill_stack(maps->free_shares, RPC_MAX_SHARES + 1, 2);
 	r->misses_ends = maps->owners && kernel_misses_events();
+	bpf_values_drop(maps->cell, RPC_OWNER_CELLS * sizeof(*maps->cell));
 	return err || !maps->owners ? err : fill_stack(maps->free_owners, RPC_MAX_OWNERS, 1);
 }
 
@@ -138,15 +137,23 @@ void shares_show_oldest(struct share_reader *r, struct client_list *to, const ch
 	c->oldest_ns = age;
 }
 
-/* Removes what leads from processes and tasks to the owners in @leaving. */
-static void forget_owners(const struct share_reader *r, const bool *leaving)
+/* Removes what leads from processes and tasks to the owners in @leaving; NULL: from processes to any. False: no memory, which is counted. */
+static bool forget_owners(const struct share_reader *r, const bool *leaving)
 {
-	for (size_t i = 0; i < RPC_OWNER_CELLS; i++)
-		if (leaving[r->maps.cell[i].process & (RPC_MAX_OWNERS - 1)])
-			r->maps.cell[i].process = 0;
-	for (size_t i = 0; r->maps.task && i < RPC_TASK_OWNERS; i++)
+	const char *whole = bpf_map__initial_value((struct bpf_map *)r->maps.bss, &(size_t){ 0 });
+	char *bss = bpf_values_map(r->maps.bss, PROT_READ | PROT_WRITE);
+	volatile struct rpc_owner_cell *cell = (void *)(bss + ((const char *)r->maps.cell - whole));
+
+	for (size_t i = 0; bss && i < RPC_OWNER_CELLS; i++)
+		if (!leaving || leaving[cell[i].process & (RPC_MAX_OWNERS - 1)])
+			cell[i].process = 0;
+	for (size_t i = 0; leaving && r->maps.task && i < RPC_TASK_OWNERS; i++)
 		if (r->maps.task[i] % RPC_MAX_OWNERS && leaving[r->maps.task[i] % RPC_MAX_OWNERS])
 			r->maps.task[i] = 0;
+	if (!bss)
+		memory_count_failure();
+	bpf_values_unmap(r->maps.bss, bss);
+	return bss;
 }
 
 /* What one reading finds. */
@@ -156,9 +163,8 @@ struct share_uses {
 	bool active[RPC_MAX_OWNERS]; /* it has called since the last reading */
 };
 
-/* Removes owners that have not called since the last reading while a table is more than half full, and frees those that an
- * earlier reading has removed. A program that looked the owner up before may have led a process, task or share to it since
- * then: this is removed again. */
+/* Removes owners that have not called since the last reading while a table is more than half full, and frees those that an earlier reading
+ * has removed. A program that looked the owner up before may have led a process, task or share to it since then: this is removed again. */
 static void end_idle(struct share_reader *r, const struct share_uses *uses)
 {
 	bool full = uses->shares > RPC_MAX_SHARES / 2;
@@ -181,8 +187,7 @@ static void end_idle(struct share_reader *r, const struct share_uses *uses)
 		for (uint32_t c = 0; c < RPC_CLIENT_ENTRIES; c++)
 			r->maps.share[c * RPC_MAX_OWNERS + i] = 0;
 	}
-	if (any)
-		forget_owners(r, leaving);
+	any = any && forget_owners(r, leaving);
 	for (uint32_t i = 1; any && i < RPC_MAX_OWNERS; i++) {
 		if (leaving[i] && r->owner_ended[i]) {
 			r->owners[i].key.root = 0;
@@ -353,5 +358,5 @@ void shares_read(struct share_reader *r, struct client_list *to,
 		end_idle(r, &uses);
 	/* The kernel reports no ends of processes: a process number may belong to another process by now. */
 	if (r->misses_ends)
-		memset((void *)r->maps.cell, 0, RPC_OWNER_CELLS * sizeof(*r->maps.cell));
+		forget_owners(r, NULL);
 }

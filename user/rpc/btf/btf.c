@@ -416,6 +416,7 @@ static int attach_btf(void *state)
 	int err = bpf_hooks_attach(&b->hooks, 0, HOOKS);
 
 	b->bpf->bss->rpc_attached = monotonic_ns();
+	bpf_values_drop(b->bpf->bss->rpc_xprt_cache, sizeof(b->bpf->bss->rpc_xprt_cache));
 	/* Finds the transports of the calls that had begun before. */
 	for (int run = 0; !err && run < MAX_FINDS && bpf_run(b->bpf->progs.rpc_find, NULL, 0);
 	     run++)
@@ -440,8 +441,7 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!(b->hooks.unused & ~b->hooks.missing & BIT(i)))
 			snapshot_hook(&s->self, table[i].name, bpf_hook_attached(&b->hooks, i));
-	/* A call is recorded at its release even if the programs missed its end, and all owners are forgotten at each
-	 * snapshot, see shares_read(). */
+	/* A call is recorded at its release even if the programs missed its end, and all owners are forgotten at each snapshot, see shares_read(). */
 	if (b->record_at_release)
 		except = BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_RPC_STATS_LATENCY_AGAIN) |
 			 BIT(HOOK_OWNER_EXITS);

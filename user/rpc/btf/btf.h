@@ -54,7 +54,6 @@ struct module_types {
  * both. Returns NULL with errno set, or types to be freed by btf__free(). */
 struct btf *module_types_select(const struct btf *from, const struct bpf_object *object);
 
-/* Makes the file of @types, and frees them; NULL: errno says why there are none. Returns 0 or -errno. Call module_types_close()
- * in either case. */
+/* Makes the file of @types, and frees them; NULL: errno says why there are none. Returns 0 or -errno. Call module_types_close() in either case. */
 int module_types_write(struct module_types *t, struct btf *types);
 void module_types_close(struct module_types *t);

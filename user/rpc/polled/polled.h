@@ -9,9 +9,8 @@
 #include "rpc.h"
 #include "snapshot/snapshot.h"
 
-/* ---- mountstats_text.c: the texts of the kernel: /proc/PID/mountstats, in the form of fs/nfs/super.c (nfs_show_stats) and
- * net/sunrpc/stats.c (rpc_clnt_show_stats), and the mounts' identity from /proc/PID/mountinfo and /proc/PID/net/nfsfs/volumes.
- * Pure: no allocation, no I/O. ---- */
+/* ---- mountstats_text.c: the texts of the kernel: /proc/PID/mountstats, in the form of fs/nfs/super.c (nfs_show_stats) and net/sunrpc/stats.c
+ * (rpc_clnt_show_stats), and the mounts' identity from /proc/PID/mountinfo and /proc/PID/net/nfsfs/volumes. Pure: no allocation, no I/O. ---- */
 
 /* Counts since the mount; times in ms, rounded down. */
 struct mountstats_op {
@@ -128,8 +127,7 @@ void transports_count_connects(struct transports *t, struct snapshot *totals, bo
 /* Adds the slots that sysfs shows below @root ("" for the system itself) to @s. */
 void transports_add_slots(const struct transports *t, const char *root, struct snapshot *s);
 
-/* A transport in sysfs, in the form of net/sunrpc/sysfs.c (5.14): ".../switch-0/xprt-7-tcp". A switch has the transports of one
- * client of sunrpc. */
+/* A transport in sysfs, in the form of net/sunrpc/sysfs.c (5.14): ".../switch-0/xprt-7-tcp". A switch has the transports of one client of sunrpc. */
 struct xprt_file {
 	uint32_t switch_number;
 	char protocol[RPC_PROTO_LEN];
