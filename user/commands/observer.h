@@ -26,7 +26,7 @@ struct observer {
 	int modules; /* descriptor of module_events.h; negative: not available */
 	int epoll; /* of all descriptors; readable when messages wait */
 	uint64_t memory_failed; /* memory_failed() at the last snapshot */
-	uint64_t object_bytes, other_bytes; /* kernel memory of maps and programs, and the rest of it */
+	uint64_t object_bytes, other_bytes; /* kernel memory: maps and programs; the rest */
 };
 
 /* Attaches the hooks that are available, sunrpc's by the options @rpc. @log and the file of @rpc must outlive the observer.

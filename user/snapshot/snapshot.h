@@ -29,8 +29,7 @@ struct self {
 	size_t program_count;
 
 	uint64_t resident_bytes, map_bytes, program_bytes; /* not recorded */
-	uint64_t trace_bytes,
-		other_bytes; /* kernel memory: trace buffers, and the rest (0: unknown); not recorded */
+	uint64_t trace_bytes, other_bytes; /* kernel: trace buffers; the rest; not recorded */
 	double export_seconds; /* how long the last write took; not recorded */
 	uint64_t export_errors; /* not recorded */
 };
