@@ -8,7 +8,8 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 
-/* A report that a full disk has cut must not look whole. The exit codes of `check` are the node's health, and `run` reports on its own output. */
+/* A report that a full disk has cut must not look whole. The exit codes of `check` are the node's
+ * health, and `run` reports on its own output. */
 static int end_output(enum command command, int code)
 {
 	if (command == COMMAND_RUN || command == COMMAND_CHECK)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Containers outside of Kubernetes.
  *
- * A runtime makes a control group for each container. Its name has the container's ID, which nobody remembers; the name that its user knows is in
- * a file of the runtime. LXC and systemd-nspawn have no ID: the group has the name.
+ * A runtime makes a control group for each container. Its name has the container's ID, which nobody remembers; the name that
+ * its user knows is in a file of the runtime. LXC and systemd-nspawn have no ID: the group has the name.
  *
  *   runtime          group of systemd's driver, and of cgroupfs   file with the name, and its member
  *   docker           docker-ID.scope; docker/ID                    /var/lib/docker/containers/ID/config.v2.json: Name
@@ -16,16 +16,18 @@
  *   libvirt          machine.slice/machine-qemu-N-NAME.scope, -lxc-: N is another one at each start (a machine counts as a container)
  *
  * docker's folder is another one if /etc/docker/daemon.json has data-root, with userns-remap UID.GID below it; podman's if
- * /etc/containers/storage.conf has graphroot. Volatile containers (podman run --rm) have their own file from podman 4.3 on. Sources: moby
- * daemon/config and container/container.go (20.10 to 28); containers/storage containers.go (1.24 to 1.58); nerdctl docs/dir.md and pkg/labels (0.8
- * to 2.1); lxc src/lxc/cgroups/cgfsng.c; systemd src/nspawn/nspawn-register.c. Docker 20.10, podman 4.3, LXC 5.0 and systemd 252 are tested.
+ * /etc/containers/storage.conf has graphroot. Volatile containers (podman run --rm) have their own file from podman 4.3 on.
+ * Sources: moby daemon/config and container/container.go (20.10 to 28); containers/storage containers.go (1.24 to 1.58); nerdctl
+ * docs/dir.md and pkg/labels (0.8 to 2.1); lxc src/lxc/cgroups/cgfsng.c; systemd src/nspawn/nspawn-register.c. Docker 20.10,
+ * podman 4.3, LXC 5.0 and systemd 252 are tested.
  *
- * A file counts only if root owns it and others cannot write it: a user's own containers (rootless) are the user's, below user.slice, where the
- * user can make any group. So can a service with a user of its own: below it only podman's form counts. So can who has been given a group of
- * another form: below it a container needs an ID, a name proves nothing. The outermost container counts, whose files the node has.
+ * A file counts only if root owns it and others cannot write it: a user's own containers (rootless) are the user's, below
+ * user.slice, where the user can make any group. So can a service with a user of its own: below it only podman's form counts.
+ * So can who has been given a group of another form: below it a container needs an ID, a name proves nothing.
+ * The outermost container counts, whose files the node has.
  *
- * Example: /machine.slice/libpod-4f0c...a1.scope/container is container 4f0c...a1. containers.json has {"id": "4f0c...a1", "names": ["train"]}:
- * its calls are those of "container:train", without the file of "container:4f0cd5b61a92". */
+ * Example: /machine.slice/libpod-4f0c...a1.scope/container is container 4f0c...a1. containers.json has {"id": "4f0c...a1",
+ * "names": ["train"]}: its calls are those of "container:train", without the file of "container:4f0cd5b61a92". */
 #include "base/cgroup.h"
 
 #include <ctype.h>

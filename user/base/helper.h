@@ -26,8 +26,9 @@ struct helper {
 /* What a process does. It writes its answer to @out, which is flushed when it ends. */
 typedef void helper_work(const void *context, FILE *out);
 
-/* Starts a process with this @name that calls @work and ends. It has none of the caller's files, and ends with the caller. Does nothing while an
- * earlier one is at work: one that hangs is not followed by a second. The caller must ignore SIGCHLD. Returns whether it was started. */
+/* Starts a process with this @name that calls @work and ends. It has none of the caller's files, and ends with the caller.
+ * Does nothing while an earlier one is at work: one that hangs is not followed by a second. The caller must ignore SIGCHLD.
+ * Returns whether it was started. */
 bool helper_start(struct helper *h, const char *name, helper_work *work, const void *context);
 
 /* Adds what the process has written to @text, and waits for more until @deadline_ns. At its end @pipe is -1. */

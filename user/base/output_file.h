@@ -24,8 +24,9 @@ struct output_file {
 /* @path "-" is standard output. Returns 0 or -ENOMEM. */
 int output_file_init(struct output_file *f, const char *path);
 
-/* All of these return -errno on failure. If the path is no regular file with one link, they return -ELOOP (a symbolic link), -EMLINK (several
- * links), -EISDIR (a folder) or -ENXIO (anything else). If .NAME.tmp, .NAME.lock or another name beside the file is none, they return -ENOTUNIQ. */
+/* All of these return -errno on failure. If the path is no regular file with one link, they return -ELOOP (a symbolic
+ * link), -EMLINK (several links), -EISDIR (a folder) or -ENXIO (anything else). If .NAME.tmp, .NAME.lock or another name
+ * beside the file is none, they return -ENOTUNIQ. */
 
 /* Opens the folder to which the path leads now; -1: standard output has none. */
 int output_file_folder(const struct output_file *f);
@@ -33,8 +34,9 @@ int output_file_folder(const struct output_file *f);
 /* Returns 0 if the file can be replaced or made: it is missing, or regular with one link. */
 int output_file_check(struct output_file *f);
 
-/* Makes sure that no other process writes this file. Waits at most @ms milliseconds for one that is about to end. Returns 0; -EBUSY if
- * another process writes the file; or another error if the lock cannot be made. output_file_write() does the same without waiting. */
+/* Makes sure that no other process writes this file. Waits at most @ms milliseconds for one that is about to end.
+ * Returns 0; -EBUSY if another process writes the file; or another error if the lock cannot be made.
+ * output_file_write() does the same without waiting. */
 int output_file_lock(struct output_file *f, unsigned int ms);
 
 /* Replaces the file by @size bytes of @data, mode 0644: writes a temporary file beside it, whose name does not end in ".prom",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A text cursor: the part of a text that a parser still has to read. Pure functions; the text may hold any bytes and needs no NUL.
+/* A text cursor: the part of a text that a parser still has to read. Pure functions; the text may hold any bytes and
+ * needs no NUL.
  *
- * A span_take_ function that returns bool either moves past what it found, or returns false and leaves the span unchanged. One that
- * returns a span moves past that span, which may be empty. */
+ * A span_take_ function that returns bool either moves past what it found, or returns false and leaves the span
+ * unchanged. One that returns a span moves past that span, which may be empty. */
 #pragma once
 
 #include "base/std.h"

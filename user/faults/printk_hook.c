@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The hook on the kernel's printk: loads bpf/printk.bpf.c and passes its messages to the authority on faults.
  *
- * A text proves nothing: users can have the kernel print theirs, by mount options, names of files, processes and cgroups. What
- * proves a fault is who called printk. From commit 5aa7eea9316c of 5.19 on, which some distributions have in older kernels, the
- * tracepoint printk:console runs in the context of the code that prints, and its stack is, from the innermost address on:
+ * A text proves nothing: users can have the kernel print theirs, by mount options, names of files, processes and
+ * cgroups. What proves a fault is who called printk. From commit 5aa7eea9316c of 5.19 on, which some distributions have
+ * in older kernels, the tracepoint printk:console runs in the context of the code that prints, and its stack is, from
+ * the innermost address on:
  *
  *	printk_sprint, vprintk_store, vprintk_emit, _printk, CALLER, ...
  *
- * If CALLER lies in a module of the driver, the message is the driver's (below). The kernel names them while it prints, so
- * modules that come and go change nothing, and no address need be shown. Before that commit the tracepoint runs when a console
- * prints, and its stack is the console's. Its form is the same, and version numbers do not tell: the stack of the first message
- * does. If none has come when the log has been read, the hook prints one through /dev/kmsg (before, it would push a record out
- * of a full log). Where the kernel does not show who prints, the hook proves nothing and is detached.
+ * If CALLER lies in a module of the driver, the message is the driver's (below). The kernel names them while it
+ * prints, so modules that come and go change nothing, and no address need be shown. Before that commit the
+ * tracepoint runs when a console prints, and its stack is the console's. Its form is the same, and version numbers do
+ * not tell: the stack of the first message does. If none has come when the log has been read, the hook prints one
+ * through /dev/kmsg (before, it would push a record out of a full log). Where the kernel does not show who prints, the
+ * hook proves nothing and is detached.
  *
  * The program passes on only messages with a mark of the driver ("NVRM", "SXid", "nvsw"): on most nodes none, ever. Its
  * ring buffer holds some 460. In a storm it may fill before it is read. Then the program counts what it drops, by whether

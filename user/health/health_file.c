@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The health file.
  *
- * The agent alone judges the node's health. All others, which are Slurm's script, node-problem-detector's plugin, Nagios and people, read what it
- * found. There is one evaluation by one set of rules: when a site changes a rule of the agent, everything follows.
+ * The agent alone judges the node's health. All others, which are Slurm's script, node-problem-detector's plugin, Nagios
+ * and people, read what it found. There is one evaluation by one set of rules: when a site changes a rule of the agent,
+ * everything follows.
  *
  * The file is one JSON object:
  *
@@ -20,10 +21,11 @@
  *   snoozed.
  * - `faults` has all faults since the boot, whether a rule finds them or not.
  *
- * The age is the difference of CLOCK_MONOTONIC in the same boot. Neither the time of the file, which a file server may give, nor the wall clock,
- * which may be set, counts. A file of another boot says nothing of this one.
+ * The age is the difference of CLOCK_MONOTONIC in the same boot. Neither the time of the file, which a file server may
+ * give, nor the wall clock, which may be set, counts. A file of another boot says nothing of this one.
  *
- * A reader skips members that it does not know and takes missing ones as unknown. Anything else is refused: a file that is cut is no JSON text. */
+ * A reader skips members that it does not know and takes missing ones as unknown. Anything else is refused: a file that
+ * is cut is no JSON text. */
 #include "health/health_file.h"
 
 #include <math.h>

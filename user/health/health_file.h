@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The health file: what the agent's rules find, for the commands that evaluate nothing. JSON; its members are those of struct health_file. */
+/* The health file: what the agent's rules find, for the commands that evaluate nothing. JSON; its members are those of
+ * struct health_file. */
 #pragma once
 
 #include "base/file_text.h"

@@ -38,8 +38,9 @@ static uint64_t read_corrected(const char *folder)
 	return errors;
 }
 
-/* A device that sleeps is not read: from 6.17 on, reading its link would wake it. The parent's folder is that of the port at the other end of the
- * link, which may see the errors instead. A port with fewer lanes is a slot that was built this way. In a virtual machine there may be no port. */
+/* A device that sleeps is not read: from 6.17 on, reading its link would wake it. The parent's folder is that of the port at the
+ * other end of the link, which may see the errors instead. A port with fewer lanes is a slot that was built this way. In a virtual
+ * machine there may be no port. */
 static void read_link(struct node_link *link, const char *folder)
 {
 	char status[16];

@@ -68,8 +68,9 @@ bool types_file_place(char *path, size_t size, const char *root, const char *mod
  * system that may stop answering, from which none is read. @path NULL: the file at the place of the loaded module @module. */
 uint64_t types_file_version(const char *path, const char *module);
 
-/* Reads the types in the ELF file @path, together with the kernel's if they are based on those; to be freed by btf__free() before
- * kernel_types_forget(). Returns NULL if they are not those of the loaded module @module, or cannot be read: then @reason, of @size bytes,
- * says why. Only the build id is checked: names and numbers in the types may be out of range, if they are based on those of another kernel. */
+/* Reads the types in the ELF file @path, together with the kernel's if they are based on those; to be freed by
+ * btf__free() before kernel_types_forget(). Returns NULL if they are not those of the loaded module @module, or
+ * cannot be read: then @reason, of @size bytes, says why. Only the build id is checked: names and numbers in the types
+ * may be out of range, if they are based on those of another kernel. */
 struct btf *types_file_read(const char *path, const char *root, const char *module, char *reason,
 			    size_t size);

@@ -4,8 +4,9 @@
 
 #include "snapshot/snapshot.h"
 
-/* The agent reads them at each mount and unmount, and this often, because readahead changes without a mount, and connections and bytes change with
- * calls. With many mounts it reads less often: the time between two readings is at least MOUNT_SETTINGS_APART times as long as a reading takes. */
+/* The agent reads them at each mount and unmount, and this often, because readahead changes without a mount, and connections
+ * and bytes change with calls. With many mounts it reads less often: the time between two readings is at least
+ * MOUNT_SETTINGS_APART times as long as a reading takes. */
 #define MOUNT_SETTINGS_NS 60000000000ull
 #define MOUNT_SETTINGS_APART 100000
 

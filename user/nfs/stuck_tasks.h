@@ -72,7 +72,8 @@ void lock_waiters_add(struct stuck_tasks *t, const struct log *log, struct snaps
 
 /* ---- its parts, for tests ---- */
 
-/* Begins a look. Then its text is read in parts, as bpf/stuck_tasks.bpf.c writes it: of tasks in the NFS client at most STUCK_TASKS_MAX are kept. */
+/* Begins a look. Then its text is read in parts, as bpf/stuck_tasks.bpf.c writes it: of tasks in the NFS client at most
+ * STUCK_TASKS_MAX are kept. */
 void stuck_tasks_begin(struct stuck_tasks *t);
 void stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct span text);
 

@@ -61,8 +61,9 @@ struct history_now {
 	const char *boot; /* its ID; "": not known */
 };
 
-/* Joins lines about one thing to one event, finds the gaps, and sorts by time. All times of a boot are converted to the clock as it
- * was set last; in the running boot that is the clock in @now. An event of the kind "clock" is added wherever the clock was set. */
+/* Joins lines about one thing to one event, finds the gaps, and sorts by time. All times of a boot are converted to the clock
+ * as it was set last; in the running boot that is the clock in @now. An event of the kind "clock" is added wherever the clock
+ * was set. */
 void history_digest(struct history *h, const struct history_now *now);
 
 void history_free(struct history *h);
@@ -72,7 +73,8 @@ void history_free(struct history *h);
 #define EVENT_FILE_MAX (64u << 20) /* bytes of one file, unpacked; only its newest part is read */
 #define EVENT_FILES 16 /* FILE, FILE.1, FILE.2.gz and so on */
 
-/* Adds the lines of @text, to which the history refers. Lines that are not events are counted in h->skipped, unless they are empty. */
+/* Adds the lines of @text, to which the history refers. Lines that are not events are counted in h->skipped, unless they are
+ * empty. */
 void event_reader_add(struct history *h, const char *text, size_t len);
 
 /* The files of a log, the newest first. Initialise with {}. */

@@ -85,7 +85,8 @@ static int try_perf_event(void)
 											  err;
 }
 
-/* "memory 0 91 1": the last column is 0 with cgroup_disable=memory. Kernels without version 1 list the controller only in the root of version 2. */
+/* "memory 0 91 1": the last column is 0 with cgroup_disable=memory. Kernels without version 1 list the
+ * controller only in the root of version 2. */
 static bool has_memory_groups(const char *root)
 {
 	FILE_TEXT groups = {}, root_group = {};

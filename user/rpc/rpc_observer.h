@@ -23,11 +23,13 @@ struct rpc_options {
 struct rpc_observer *rpc_observer_new(const struct log *log, const struct rpc_options *options);
 void rpc_observer_free(struct rpc_observer *o);
 
-/* Checks whether sunrpc was loaded or is to be unloaded, and attaches the best available source, or ends it. Cheap when nothing has
- * changed: call it several times a second, and at least every 20 seconds. Logs each change once. Returns whether something changed.
+/* Checks whether sunrpc was loaded or is to be unloaded, and attaches the best available source, or ends it. Cheap when
+ * nothing has changed: call it several times a second, and at least every 20 seconds. Logs each change once. Returns
+ * whether something changed.
  *
- * Without a source, or with one that is not the best, it looks every 20 seconds whether another try is worth it: when tracefs or the file
- * of types has changed, or modules have come or gone (@changed); otherwise 20, 40, 80, ... seconds after the last try, up to an hour. */
+ * Without a source, or with one that is not the best, it looks every 20 seconds whether another try is worth it: when
+ * tracefs or the file of types has changed, or modules have come or gone (@changed); otherwise 20, 40, 80, ... seconds
+ * after the last try, up to an hour. */
 bool rpc_observer_poll(struct rpc_observer *o, bool changed);
 
 /* The error number that made loading fail, positive, or 0. */
@@ -56,7 +58,8 @@ struct source_setup {
 };
 
 struct source_ops {
-	/* Loads what the source needs in the kernel. Returns its state; or NULL with errno set, after logging the reason unless memory is short. */
+	/* Loads what the source needs in the kernel. Returns its state; or NULL with errno
+	 * set, after logging the reason unless memory is short. */
 	void *(*try)(const struct source_setup *setup);
 	/* Begins to count. Returns 0; or -errno, after logging the reason, if calls
 	 * cannot be counted: then call detach(). NULL: try() has begun already. */

@@ -11,9 +11,10 @@
 
 /* ---- calls by file and directory ---- */
 
-/* Where the arguments of each op have the file handle: type and member of NFSv3 and of NFSv4. Without a type, the version has no such op; without
- * a member, the argument is the handle. READDIR is also READDIRPLUS: the program compares seven bytes. The first FILE_DATA_OPS are ops on a file's
- * data, whose arguments are .args of a struct that has the inode: a data server of pNFS has other handles. Source: include/linux/nfs_xdr.h. */
+/* Where the arguments of each op have the file handle: type and member of NFSv3 and of NFSv4. Without a type, the version has no such
+ * op; without a member, the argument is the handle. READDIR is also READDIRPLUS: the program compares seven bytes. The first
+ * FILE_DATA_OPS are ops on a file's data, whose arguments are .args of a struct that has the inode: a data server of pNFS has
+ * other handles. Source: include/linux/nfs_xdr.h. */
 static const struct {
 	const char *name;
 	struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A session of `xidscope trace`: all that its sinks show comes from its snapshots. A replay of recorded snapshots therefore shows the same. */
+/* A session of `xidscope trace`: all that its sinks show comes from its snapshots. A replay of recorded snapshots therefore
+ * shows the same. */
 #pragma once
 
 #include "base/span.h"
@@ -200,9 +201,13 @@ struct recording;
 struct recording *recording_new(int fd);
 void recording_free(struct recording *r);
 
-/* Reads the next snapshot into @s, which must be empty; texts that are pointers are valid until recording_check() or recording_free().
- * Returns 1; 0 at the end; or -EBADMSG it is no recording, or damaged from here on; -EILSEQ it is damaged somewhere: its checksum is
- * wrong; -EPROTO its histograms have other buckets; -ENODATA it was cut here; -EIO, -ENOMEM and other errors of reading. */
+/* Reads the next snapshot into @s, which must be empty; texts that are pointers are valid until recording_check() or
+ * recording_free(). Returns 1; 0 at the end; or
+ * -EBADMSG it is no recording, or damaged from here on;
+ * -EILSEQ it is damaged somewhere: its checksum is wrong;
+ * -EPROTO its histograms have other buckets;
+ * -ENODATA it was cut here;
+ * -EIO, -ENOMEM and other errors of reading. */
 int recording_next(struct recording *r, struct snapshot *s);
 
 /* Reads the whole recording, then goes back to its begin. Returns 0; -ENOMSG if it has no snapshot; or an error of

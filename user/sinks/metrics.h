@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Every metric family that the program exports: the one table of names, types, units, labels and help. docs/METRICS.md is checked against it. */
+/* Every metric family that the program exports: the one table of names, types, units, labels and help.
+ * docs/METRICS.md is checked against it. */
 #pragma once
 
 #include "base/safe_text.h"

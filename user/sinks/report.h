@@ -87,8 +87,9 @@ struct calls_share {
 	uint64_t held_ns; /* RPC slots held: from getting one to the end of the call */
 };
 
-/* Lists the mounts, owners or both with calls to @server that the filter accepts, the one with the most time first. @sum: of all, also those that
- * the filter does not accept. Returns their number; free *@shares. It is 0 without memory, and if the source does not know mounts or owners. */
+/* Lists the mounts, owners or both with calls to @server that the filter accepts, the one with the most time first. @sum: of all, also those
+ * that the filter does not accept. Returns their number; free *@shares. It is 0 without memory, and if the source does not know
+ * mounts or owners. */
 size_t session_shares(const struct session *t, const char *server, enum share_by by,
 		      struct calls_share **shares, struct calls_share *sum);
 

@@ -192,8 +192,9 @@ static inline bool snapshot_knows(const struct calls *c, int fact)
 
 void calls_free(struct calls *c);
 
-/* What a silent server blocks: " (/mnt/ckpt and 2 more; oldest call: ACCESS of ls 4712, slurm:4712)"; "": not known. @others: it answers other
- * calls, and only the mount of the oldest one counts: " (one of 3 mounts; ...)" if it is not known. Returns @text, of VICTIMS_TEXT bytes. */
+/* What a silent server blocks: " (/mnt/ckpt and 2 more; oldest call: ACCESS of ls 4712, slurm:4712)"; "": not known. @others: it
+ * answers other calls, and only the mount of the oldest one counts: " (one of 3 mounts; ...)" if it is not known. Returns @text, of
+ * VICTIMS_TEXT bytes. */
 #define VICTIMS_TEXT 512
 const char *calls_victims(char *text, const struct calls *c, const char *server, bool others);
 #define VICTIMS(c, server, others) \

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What happened between two snapshots of one observation.
  *
- * The agent and `trace` take a snapshot at the end of each interval. Its counters count from the start of the observation; verdict, episodes, NFS
- * watch and session need what each interval added. The difference is computed once for all of them, so that they cannot disagree.
+ * The agent and `trace` take a snapshot at the end of each interval. Its counters count from the start of the
+ * observation; verdict, episodes, NFS watch and session need what each interval added. The difference is computed once
+ * for all of them, so that they cannot disagree.
  *
- * A difference has the type of its entry: the entry at the end is copied, and the counters of the entry at the begin are subtracted from it.
- * Labels, details and gauges therefore are those at the end. Its file of fields says which are counters.
+ * A difference has the type of its entry: the entry at the end is copied, and the counters of the entry at the begin are
+ * subtracted from it. Labels, details and gauges therefore are those at the end. Its file of fields says which are counters.
  *
  * Invariant: if nothing began again, the differences of all intervals add up to the last counter.
  *
@@ -14,8 +15,8 @@
  * while `seconds` were still the 300 - 290 across it, and the mean would be wrong. TCP's counters belong to the present
  * connection, which is replaced while the transport stays; they are a group of their own (FIELD_OWN_COUNTER).
  *
- * An entry that is new counts from 0. Exception: TCP's counters and the connects of a transport, which include what was counted before it was
- * first seen; their first difference is 0.
+ * An entry that is new counts from 0. Exception: TCP's counters and the connects of a transport, which include what was
+ * counted before it was first seen; their first difference is 0.
  *
  * A new source of calls begins all counters of calls again: 1,000 READs by one source and 1,200 by the next are 1,200 more.
  *

@@ -13,7 +13,8 @@ ENTRY(fault)
 	FIELD(fault, COUNTER, uint64_t, incidents) /* bursts: faults with less than 5 s between them */
 	FIELD(fault, GAUGE, double, first)
 	FIELD(fault, GAUGE, double, last)
-	/* The jobs that caused its last incidents, the latest first; 0: none, or unknown. Further reports by the same job are no new incident. */
+	/* The jobs that caused its last incidents, the latest first; 0: none, or unknown. Further reports by the same job are no
+	 * new incident. */
 	UNRECORDED(uint32_t[FAULT_CAUSES], causes)
 	UNRECORDED(unsigned int, place) /* of a report to be added: the GPU's part; 0: unknown */
 	UNRECORDED(struct fault_repeats, repeats)

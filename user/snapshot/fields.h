@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The entries of a snapshot. Each field has one line, in calls_fields.h, fault_counts_fields.h or self_fields.h. It declares the member of the
- * entry's struct, and says what the field means: table.c makes rows of the same lines, by which entries are found, subtracted and recorded. */
+/* The entries of a snapshot. Each field has one line, in calls_fields.h, fault_counts_fields.h or self_fields.h. It declares the
+ * member of the entry's struct, and says what the field means: table.c makes rows of the same lines, by which entries are found,
+ * subtracted and recorded. */
 #pragma once
 
 #include <stddef.h>

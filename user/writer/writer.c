@@ -20,9 +20,10 @@
  *
  * Lines are written before the state: what the state counts is in the log, but for the repeats of a burst that goes on.
  *
- * A process that has ended is replaced within a second, and gets the same work again. One that hangs is not replaced: of two,
- * the slower one would put an older text in place of a newer one, and it has the lock. While it hangs, no file is written: a
- * process for each file would cost memory on all nodes for the sake of few. After two seconds each file that waits is reported.
+ * A process that has ended is replaced within a second, and gets the same work again. One that hangs is not
+ * replaced: of two, the slower one would put an older text in place of a newer one, and it has the lock. While it
+ * hangs, no file is written: a process for each file would cost memory on all nodes for the sake of few. After two
+ * seconds each file that waits is reported.
  *
  * Example: the output's disk hangs for a minute, the interval is 15 s. The process has the first text; the next three
  * replace each other; a line for the events waits. When the disk answers, the first text is written, then

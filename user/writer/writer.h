@@ -68,9 +68,10 @@ struct writer {
 	void *context;
 };
 
-/* Starts the process, which opens all @paths; they and @log must outlive the writer. Call it before anything that the process must not
- * inherit. Waits for it, at most @most_ns in which this process has a CPU, or until SIGTERM or SIGINT is pending. A state that is read later
- * is set aside. @keep: the output stays at the end. Returns 0 or -errno. Then, and for a writer of all zeros, writer_finish() does nothing. */
+/* Starts the process, which opens all @paths; they and @log must outlive the writer. Call it before anything that the
+ * process must not inherit. Waits for it, at most @most_ns in which this process has a CPU, or until SIGTERM or SIGINT
+ * is pending. A state that is read later is set aside. @keep: the output stays at the end. Returns 0 or -errno. Then,
+ * and for a writer of all zeros, writer_finish() does nothing. */
 int writer_start(struct writer *w, const struct log *log, const char *const paths[WRITER_FILES],
 		 bool keep, uint64_t most_ns);
 

@@ -74,7 +74,8 @@ struct xid_line {
  * A complete header is an event, even if the text ends after it. A value that may be cut is kept. A process name ends at ", "; a name
  * that contains ", " is read whole only if the message after it begins with a known word.
  *
- * True: *out describes the event, *offset has grown. False: nothing is left, out->kind is XID_LINE_NONE, *offset is len. */
+ * True: *out describes the event, *offset has grown. False: nothing is left, out->kind is XID_LINE_NONE, *offset is
+ * len. */
 bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line *out);
 
 /* ---- xid_policy.c: severity and action of one event, by its text if that decides (xid_text.tsv), otherwise by the catalogs ---- */

@@ -78,7 +78,8 @@ struct kernel_line {
  * NUL. Lines are recognised from their beginning; those of the GPU driver anywhere, because it prints continuations.
  * Of a failure that takes several lines, one is reported, with the address if there is one.
  *
- * True: *out describes the line, *offset has grown. False: nothing is left, out->kind is KERNEL_LINE_NONE, *offset is len. */
+ * True: *out describes the line, *offset has grown. False: nothing is left, out->kind is KERNEL_LINE_NONE, *offset is
+ * len. */
 bool kernel_line_next(const char *text, size_t len, size_t *offset, struct kernel_line *out);
 
 /* ---- the form of a text ----
@@ -190,8 +191,9 @@ void fault_events_add_gpus(struct fault_events *e, const char (*gpus)[PCI_ADDRES
 void fault_events_add_line(struct fault_events *e, uint64_t time_ns,
 			   const struct kernel_line *line);
 
-/* The driver's load begins; the load has succeeded. A load that succeeds ends the faults from before it began. It takes up to
- * half a minute, and faults in that time stay open. Both the kernel's tracepoints and the driver's lines report these. */
+/* The driver's load begins; the load has succeeded. A load that succeeds ends the faults from before
+ * it began. It takes up to half a minute, and faults in that time stay open. Both the kernel's tracepoints and the driver's
+ * lines report these. */
 void fault_events_load_begins(struct fault_events *e, uint64_t time_ns);
 void fault_events_loaded(struct fault_events *e);
 

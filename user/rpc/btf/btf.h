@@ -40,9 +40,10 @@ void btf_maps_close(struct btf_maps *m);
 /* Adds all that the maps hold to @s and @clients, and begins a new interval for the peak depths. Returns 0 or -errno. */
 int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *clients);
 
-/* ---- module_types.c ---- libbpf looks for a type by its name, and looks into the kernel first, whose built-in code may use a
- * module's headers. If the loaded module was built from other headers, that type is not the one in memory. Therefore the
- * module's types are copied, and of the kernel only those that the module shares with it. */
+/* ---- module_types.c ----
+ * libbpf looks for a type by its name, and looks into the kernel first, whose built-in code may use a module's headers. If
+ * the loaded module was built from other headers, that type is not the one in memory. Therefore the module's types are
+ * copied, and of the kernel only those that the module shares with it. */
 
 /* Initialise with { .fd = -1 }. */
 struct module_types {
@@ -54,6 +55,7 @@ struct module_types {
  * both. Returns NULL with errno set, or types to be freed by btf__free(). */
 struct btf *module_types_select(const struct btf *from, const struct bpf_object *object);
 
-/* Makes the file of @types, and frees them; NULL: errno says why there are none. Returns 0 or -errno. Call module_types_close() in either case. */
+/* Makes the file of @types, and frees them; NULL: errno says why there are none. Returns 0 or -errno. Call module_types_close()
+ * in either case. */
 int module_types_write(struct module_types *t, struct btf *types);
 void module_types_close(struct module_types *t);

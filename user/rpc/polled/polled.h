@@ -9,8 +9,9 @@
 #include "rpc.h"
 #include "snapshot/snapshot.h"
 
-/* ---- mountstats_text.c: the texts of the kernel: /proc/PID/mountstats, in the form of fs/nfs/super.c (nfs_show_stats) and net/sunrpc/stats.c
- * (rpc_clnt_show_stats), and the mounts' identity from /proc/PID/mountinfo and /proc/PID/net/nfsfs/volumes. Pure: no allocation, no I/O. ---- */
+/* ---- mountstats_text.c: the texts of the kernel: /proc/PID/mountstats, in the form of fs/nfs/super.c (nfs_show_stats) and
+ * net/sunrpc/stats.c (rpc_clnt_show_stats), and the mounts' identity from /proc/PID/mountinfo and /proc/PID/net/nfsfs/volumes.
+ * Pure: no allocation, no I/O. ---- */
 
 /* Counts since the mount; times in ms, rounded down. */
 struct mountstats_op {
@@ -70,10 +71,12 @@ struct mountstats *mountstats_open(const char *root, mountstats_label *label, vo
 void mountstats_close(void *mountstats);
 
 /* Adds the bytes sent and received since mountstats_open() to the ops of @s, and by mount to @mounts. Adds the slots of the
- * existing transports for each server and protocol. Takes these facts out of @s->unknown, unless mountstats could not be read. */
+ * existing transports for each server and protocol. Takes these facts out of @s->unknown, unless mountstats could not be
+ * read. */
 void mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_list *mounts);
 
-/* ---- nfs_mounts.c: the mounts of process 1, or of this process if those are not readable. mountinfo is in memory: no server is asked. ---- */
+/* ---- nfs_mounts.c: the mounts of process 1, or of this process if those are not readable. mountinfo is in memory: no server
+ * is asked. ---- */
 
 /* The most mounts that are read, and that are shown. Others are counted. */
 #define NFS_MOUNTS_READ 2048
@@ -96,8 +99,9 @@ struct nfs_mounts {
 
 void nfs_mounts_free(struct nfs_mounts *m);
 
-/* Adds the mounts to @s; reads them again only if the kernel reports a change. A mount of another network namespace gets the name that its
- * server has in @s, if the connections there show exactly one such name. @root: before the paths of proc, "" for the system itself. */
+/* Adds the mounts to @s; reads them again only if the kernel reports a change. A mount
+ * of another network namespace gets the name that its server has in @s, if the connections there
+ * show exactly one such name. @root: before the paths of proc, "" for the system itself. */
 void nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s);
 
 /* Leaves NFS_MOUNTS_MAX mounts in @s, which has the calls by mount: those of servers that hang, then those that were in use last. */
@@ -121,13 +125,15 @@ void transports_clear(struct transports *t);
 void transports_add(struct transports *t, const struct mountstats_mount *mount,
 		    const struct nfs_mount *info);
 
-/* Ends a poll: adds the connects of each transport since the last poll to @totals, or only stores their number if counting has not @begun. */
+/* Ends a poll: adds the connects of each transport since the last poll to @totals, or only stores
+ * their number if counting has not @begun. */
 void transports_count_connects(struct transports *t, struct snapshot *totals, bool begun);
 
 /* Adds the slots that sysfs shows below @root ("" for the system itself) to @s. */
 void transports_add_slots(const struct transports *t, const char *root, struct snapshot *s);
 
-/* A transport in sysfs, in the form of net/sunrpc/sysfs.c (5.14): ".../switch-0/xprt-7-tcp". A switch has the transports of one client of sunrpc. */
+/* A transport in sysfs, in the form of net/sunrpc/sysfs.c (5.14): ".../switch-0/xprt-7-tcp". A switch has the transports of one
+ * client of sunrpc. */
 struct xprt_file {
 	uint32_t switch_number;
 	char protocol[RPC_PROTO_LEN];

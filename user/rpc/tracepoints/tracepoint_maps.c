@@ -329,8 +329,9 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 	w->count[t.server][limit]++;
 }
 
-/* Corrects the count of waiters and ends the period of waiting if no task waits although the count says so: the event of a wake-up was missed. Two
- * snapshots in a row must find no such task in the same period. In a shorter period, a task may have begun to wait after the table was read. */
+/* Corrects the count of waiters and ends the period of waiting if no task waits although the count says so: the event of a
+ * wake-up was missed. Two snapshots in a row must find no such task in the same period. In a shorter period, a task may have
+ * begun to wait after the table was read. */
 static void reconcile_waiters(struct waiting *w)
 {
 	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++)

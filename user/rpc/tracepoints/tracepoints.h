@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The source tracepoints: the maps of bpf/rpc_tracepoints.bpf.c, and the servers of sunrpc's clients, which only user space can find. */
+/* The source tracepoints: the maps of bpf/rpc_tracepoints.bpf.c, and the servers of sunrpc's clients, which only user space
+ * can find. */
 #pragma once
 
 #include "base/file_text.h"
