@@ -47,7 +47,8 @@ unsigned int observer_poll(struct observer *o);
 /* Reads the messages for which @epoll is readable; also attaches sunrpc's hooks when the module is loaded. */
 void observer_consume(struct observer *o);
 
-/* Fills @s, which must be empty. Returns 0 or -errno; then @s is incomplete. -ENOMEM: since the last one something was not counted. */
+/* Fills @s, which must be empty. Returns 0 or -errno; then @s is incomplete. -ENOMEM: since the last one something was not
+ * counted. */
 int observer_snapshot(struct observer *o, struct snapshot *s);
 
 /* ---- loop.c: the one event loop: ticks, kernel messages, signals ---- */

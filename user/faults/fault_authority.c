@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Who says that a fault happened.
  *
- * One fault may be reported three times: as a message that the printk hook sees, as a record of the kernel log, and by the
- * driver's tracepoint. To count it once, one of them is the authority at a time, and the others are only checked against it:
+ * One fault may be reported three times: as a message that the printk hook sees, as a record of the kernel log, and by
+ * the driver's tracepoint. To count it once, one of them is the authority at a time, and the others are only checked
+ * against it:
  *
  *	hook	printk's callers are known. Each message that a module of the driver prints counts at once. The same
  *		text that others print counts as unverified.
@@ -11,8 +12,9 @@
  *
  * Lines that are not the driver's, such as a PCIe error, always count by the log.
  *
- * What the hook reports is counted at once, and its line is noted until its record has been read: that record is the same fault.
- * So is the n-th record of n equal lines. Before a record that is not noted is judged, the authority is asked for all that it has.
+ * What the hook reports is counted at once, and its line is noted until its record has been read: that record is the same
+ * fault. So is the n-th record of n equal lines. Before a record that is not noted is judged, the authority is asked for
+ * all that it has.
  *
  * The driver's report has no text, which may say how grave the fault is. It is counted with the text, which is printed
  * before it, or once the log has been read as far, or after a second: in a flood the log has no end.

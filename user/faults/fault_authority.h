@@ -115,8 +115,9 @@ bool fault_authority_settled(const struct fault_authority *a);
 
 struct printk_hook;
 
-/* Loads and attaches, which may take seconds on a busy node. @log and @authority must outlive it. @quiet: a failure is not logged.
- * @epoll is readable when messages wait; -1: none. Returns NULL with errno set; ENOTSUP: the kernel does not show who prints. */
+/* Loads and attaches, which may take seconds on a busy node. @log and @authority must outlive it. @quiet: a failure is not
+ * logged. @epoll is readable when messages wait; -1: none. Returns NULL with errno set; ENOTSUP: the kernel does not show who
+ * prints. */
 struct printk_hook *printk_hook_new(const struct log *log, bool quiet,
 				    struct fault_authority *authority, int epoll);
 

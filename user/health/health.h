@@ -151,7 +151,8 @@ bool ack_read_what(struct span text, struct ack *a);
 #define ACK_WHAT_FORMS "an Xid, sxid:NUMBER, a kind of driver error or *"
 
 /* Reads @len bytes of @text, which needs no NUL and stays the caller's, into
- * *@list, which is overwritten. Returns 0, or -EINVAL or -ENOMEM with one line in @error; *@list is then empty. */
+ * *@list, which is overwritten. Returns 0, or -EINVAL or -ENOMEM with one line
+ * in @error; *@list is then empty. */
 int ack_parse(struct ack_list *list, const char *text, size_t len, char *error, size_t error_size);
 
 /* The same for the file @path, whose text is *@file; @err: why that cannot be read, or 0. If it does not exist, the list is

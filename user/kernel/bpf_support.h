@@ -134,7 +134,8 @@ int bpf_hooks_load(struct bpf_hooks *h, void *(*open)(void *context), void *cont
  * caller can retry without it. @count: no single program was the cause. */
 size_t bpf_hooks_refused(const struct bpf_hook *table, size_t count, int err);
 
-/* Attaches the available hooks from index @begin up to @end. Returns 0; or -errno after logging the reason, if an essential hook is not available. */
+/* Attaches the available hooks from index @begin up to @end. Returns 0; or -errno after logging the reason, if an essential hook is
+ * not available. */
 int bpf_hooks_attach(struct bpf_hooks *h, size_t begin, size_t end);
 
 bool bpf_hook_attached(const struct bpf_hooks *h, size_t hook);

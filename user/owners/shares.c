@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Reads the calls by client and owner that programs have counted, and frees what has ended.
  *
- * A share holds the calls of one client of sunrpc by one owner, a control group. Its tables are small: 256 clients, 256 owners, 512 shares, of
- * which each client has one for the kernel's calls. Jobs come and go by the thousand, therefore numbers must be used again.
+ * A share holds the calls of one client of sunrpc by one owner, a control group. Its tables are small: 256 clients, 256
+ * owners, 512 shares, of which each client has one for the kernel's calls. Jobs come and go by the thousand, therefore
+ * numbers must be used again.
  *
- * Invariant: a number is given to somebody else only after no program can write to it for the old one any more. A program looks a number up and
- * then writes to it; an interrupt, or a virtual CPU that does not run, may lie between the two. If the number were free meanwhile, calls of one
- * job would count for another.
+ * Invariant: a number is given to somebody else only after no program can write to it for the old one any more. A program
+ * looks a number up and then writes to it; an interrupt, or a virtual CPU that does not run, may lie between the two. If
+ * the number were free meanwhile, calls of one job would count for another.
  *
- * Each number is therefore freed by two readings. The first finds that it has ended, or decides that it must go, and removes all that leads to it:
- * cells of processes and tasks, the place of the share, the entry in owner_index. The second reading, an interval later, takes the last figures
- * and puts the number back on the stack of free ones, of which the last is given out first: shares in use stay low, and only these are mapped.
+ * Each number is therefore freed by two readings. The first finds that it has ended, or decides that it must go, and
+ * removes all that leads to it: cells of processes and tasks, the place of the share, the entry in owner_index. The second
+ * reading, an interval later, takes the last figures and puts the number back on the stack of free ones, of which the
+ * last is given out first: shares in use stay low, and only these are mapped.
  *
  *   number   has ended if
  *   share    its client's place or its own place no longer holds it
  *   client   sunrpc's number has another entry, or its server has ended; and no share is left
  *   owner    a table is more than half full, and it has not called since the last reading
  *
- * Example, interval 15 s, 300 jobs an hour: job 4711 ends at 10:00:07. At 10:00:30 it has not called since the last reading, and the tables are
- * more than half full: it is removed. At 10:00:45 its share is read and freed, at 10:01:00 its owner's number. If it had called again, it would
- * have got a new number, and its name would be the same.
+ * Example, interval 15 s, 300 jobs an hour: job 4711 ends at 10:00:07. At 10:00:30 it has not called since the last
+ * reading, and the tables are more than half full: it is removed. At 10:00:45 its share is read and freed, at 10:01:00 its
+ * owner's number. If it had called again, it would have got a new number, and its name would be the same.
  *
  * Why not a map that drops the least recently used entry? It drops while a program writes, and its counts are lost. */
 #include "owners/mount_calls.h"
@@ -163,8 +165,9 @@ struct share_uses {
 	bool active[RPC_MAX_OWNERS]; /* it has called since the last reading */
 };
 
-/* Removes owners that have not called since the last reading while a table is more than half full, and frees those that an earlier reading
- * has removed. A program that looked the owner up before may have led a process, task or share to it since then: this is removed again. */
+/* Removes owners that have not called since the last reading while a table is more than half full, and frees those that an
+ * earlier reading has removed. A program that looked the owner up before may have led a process, task or share to it since
+ * then: this is removed again. */
 static void end_idle(struct share_reader *r, const struct share_uses *uses)
 {
 	bool full = uses->shares > RPC_MAX_SHARES / 2;

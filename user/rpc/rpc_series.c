@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Reads what both BPF sources record in the same form: series, errors, depths.
  *
- * A series has the figures of one op of one server: a histogram and a sum of whole calls, the same for each phase, and bytes. A program adds a
- * call to some twenty of these words, one after the other, while user space reads them. There is no lock: programs on tracepoints may not take
- * one.
+ * A series has the figures of one op of one server: a histogram and a sum of whole calls, the same for each phase, and
+ * bytes. A program adds a call to some twenty of these words, one after the other, while user space reads them. There is
+ * no lock: programs on tracepoints may not take one.
  *
  * Invariant: of each snapshot, the phases' counts are the calls, and their sums add up to the sum of the calls.
  *
- * A copy is therefore good only if no program was at work. Each program counts `started` before it writes and `finished` after it. The reader
- * takes `finished`, copies all words, then takes `started`. If both are the same number, each call that had begun by the end of the copy had ended
- * before its begin: the copy has whole calls only. Otherwise bpf_copy() tries again. After 500 pauses of 1 ms in a snapshot it takes what there
- * is: a virtual CPU that does not run could hold it up for ever. Such a copy has a call in part, and the next snapshot has the rest of it.
+ * A copy is therefore good only if no program was at work. Each program counts `started` before it writes and `finished`
+ * after it. The reader takes `finished`, copies all words, then takes `started`. If both are the same number, each call
+ * that had begun by the end of the copy had ended before its begin: the copy has whole calls only. Otherwise bpf_copy()
+ * tries again. After 500 pauses of 1 ms in a snapshot it takes what there is: a virtual CPU that does not run could hold
+ * it up for ever. Such a copy has a call in part, and the next snapshot has the rest of it.
  *
  *   finished 1000, started 1000   copy: 1,000 calls
  *   finished 1000, started 1001   a call came meanwhile: again
  *   finished 1001, started 1001   copy: 1,001 calls
  *
- * Each series has a copy for each shard, at most four: with more CPUs than that, several share one. Fewer programs are then at work on one copy,
- * and CPUs seldom wait for each other's cache lines.
+ * Each series has a copy for each shard, at most four: with more CPUs than that, several share one. Fewer programs are
+ * then at work on one copy, and CPUs seldom wait for each other's cache lines.
  *
- * Most calls do not wait. Their zeros would cost five more additions for each call, therefore the programs record waits that were there. The calls
- * without one are what is left: of 1,000 calls of which 30 waited for a slot, 970 are added to the first bucket of `slot` here. */
+ * Most calls do not wait. Their zeros would cost five more additions for each call, therefore the programs record waits that were
+ * there. The calls without one are what is left: of 1,000 calls of which 30 waited for a slot, 970 are added to the first
+ * bucket of `slot` here. */
 #include "rpc/rpc_series.h"
 
 #include <bpf/bpf.h>
@@ -31,8 +33,9 @@
 #include "kernel/bpf_support.h"
 #include "rpc_tracepoints.h"
 
-/* For the phases before setup, the kernel side records only waits that there were. If a copy has a call in part, it is not known whether that call
- * has waited. Therefore the calls are those that were @finished before the copy. These may be too few: the figure never goes below the one before. */
+/* For the phases before setup, the kernel side records only waits that there were. If a copy has a call in part, it is not known
+ * whether that call has waited. Therefore the calls are those that were @finished before the copy. These may be too few: the
+ * figure never goes below the one before. */
 static void add_calls_without(struct rpc_series_reader *r, uint32_t index, uint64_t finished,
 			      bool in_part)
 {

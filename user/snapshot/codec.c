@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tables as JSON with the names of their fields, for recordings and for the state file.
  *
- * A file that is read back outlives the program that has written it: fields are added, moved and removed between the two.
- * Therefore nothing in a file depends on the order or the number of fields. A table is a member with the table's name, an entry
- * is an object in its array, and a field is a member with the name of the struct's member. Whatever an enum counts (phases,
- * queues, kinds, sources, facts) has names as well: a phase that is inserted must not shift those behind it.
+ * A file that is read back outlives the program that has written it: fields are added, moved and removed between the
+ * two. Therefore nothing in a file depends on the order or the number of fields. A table is a member with
+ * the table's name, an entry is an object in its array, and a field is a member with the name of the struct's member.
+ * Whatever an enum counts (phases, queues, kinds, sources, facts) has names as well: a phase that is inserted must not
+ * shift those behind it.
  *
  * 	{"snapshot":[{"time_ns":1000000000}],"ops":[{"phase":{"rtt":[41000,0,3]}},{}]}
  *

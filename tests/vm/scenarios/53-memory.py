@@ -2,7 +2,7 @@
 from judge import judgement, need
 from judge.reading import Metrics
 
-START_KB, ONE_KB, MANY_KB = 15600, 3400, 5000  # the aims are 16, 3.5 and 5 MB
+START_KB, ONE_KB, MANY_KB = 15600, 3400, 5100  # the aims are 16, 3.5 and 5 MB
 PEAK = 26500000
 
 

@@ -107,8 +107,9 @@ static void free_types(struct btf *types)
 		btf__free(types);
 }
 
-/* ---- the types of tracepoints ---- libbpf would look for that of each program among all types of the kernel, and again for
- * each module before sunrpc: 26 ms for each program with 10 modules. And it would read the kernel's types once more. */
+/* ---- the types of tracepoints ----
+ * libbpf would look for that of each program among all types of the kernel, and again for each module before sunrpc: 26 ms for
+ * each program with 10 modules. And it would read the kernel's types once more. */
 
 static void find_tracepoints(struct btf_state *b, const struct btf *types)
 {
@@ -441,7 +442,8 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!(b->hooks.unused & ~b->hooks.missing & BIT(i)))
 			snapshot_hook(&s->self, table[i].name, bpf_hook_attached(&b->hooks, i));
-	/* A call is recorded at its release even if the programs missed its end, and all owners are forgotten at each snapshot, see shares_read(). */
+	/* A call is recorded at its release even if the programs missed its end, and all owners are forgotten at each
+	 * snapshot, see shares_read(). */
 	if (b->record_at_release)
 		except = BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_RPC_STATS_LATENCY_AGAIN) |
 			 BIT(HOOK_OWNER_EXITS);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads the maps of bpf/rpc.bpf.c into a snapshot: from the numbers of servers, transports and series on the kernel side to their names. */
+/* Reads the maps of bpf/rpc.bpf.c into a snapshot: from the numbers of servers, transports and series on the kernel
+ * side to their names. */
 #include "rpc/btf/btf.h"
 
 #include <arpa/inet.h>
