@@ -98,7 +98,6 @@ struct saved_log {
 	/* Its own: */
 	long falls; /* how many more times fall than rise */
 	size_t of_others; /* 0: the kernel wrote the last line; otherwise, one more than the blanks before it */
-	size_t text_column; /* of that line, behind its time */
 	enum { NO_OBJECT, OBJECT_BEGINS, IN_OBJECT } object;
 	struct saved_entry {
 		enum { BY_UNKNOWN, BY_KERNEL, BY_OTHER } writer;

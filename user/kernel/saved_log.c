@@ -11,9 +11,8 @@
  *	[   12.345678] [ T123] 				the kernel's own time and task
  *	3,1339,5140900,-;				/dev/kmsg, netconsole
  *
- * In JSON each line is an object, behind a prefix or not, or a member of one (dmesg --json): an entry of the journal, or of
- * another program's log with a line as one of its members, which may again be such an object. Entries of journalctl -o verbose or
- * -o export are not read.
+ * In JSON each line is an object, or a member of one (dmesg --json): an entry of the journal, or of another program's log with a
+ * whole line as one of its members. Entries of journalctl -o verbose or -o export are not read.
  *
  * Lines of others do not count: a user may have chosen what they say. A text without any of this is taken for the kernel's,
  * because people cut it off; but not in what has the lines of programs, the log of a container or JSON. The times decide about
@@ -77,9 +76,10 @@ static bool is_kernel_time(const char *text)
 static const char *read_local_time(const char *text, struct tm *tm)
 {
 	static const char months[] =
-		" Mär 3 Mrz 3 Mai 5 Okt 10 Dez 12 janv. 1 févr. 2 mars 3 avril 4 mai 5 juin 6 juil. 7 août 8 sept. 9 "
-		"déc. 12 ene 1 abr 4 ago 8 dic 12 gen 1 mag 5 giu 6 lug 7 set 9 ott 10 fev 2 out 10 dez 12 "
-		"maj 5 okt 10 des 12 mrt 3 mei 5 sty 1 lut 2 kwi 4 cze 6 lip 7 sie 8 wrz 9 paź 10 lis 11 gru 12 ";
+		" Mär 3 Mrz 3 Mai 5 Okt 10 Dez 12 janv. 1 févr. 2 mars 3 avril 4 mai 5 juin 6 "
+		"juil. 7 août 8 sept. 9 déc. 12 ene 1 abr 4 ago 8 dic 12 gen 1 mag 5 giu 6 "
+		"lug 7 set 9 ott 10 fev 2 out 10 dez 12 maj 5 okt 10 des 12 mrt 3 mei 5 "
+		"sty 1 lut 2 kwi 4 cze 6 lip 7 sie 8 wrz 9 paź 10 lis 11 gru 12 ";
 	char month[18] = " ";
 	const char *known;
 	int end = 0;
@@ -218,7 +218,7 @@ static bool take_stream(struct prefix *p, const char **text)
 		return false;
 	sscanf(at, "std%*1[oe]%*1[ur]%*1[tr] %*1[FP]%n", &end);
 	at += end;
-	if (*at == '{' && at[1] != '"' && !p->of_programs)
+	if (*at == '{' && !p->of_programs)
 		at = find_end(at, '}');
 	if (at == *text || !*at)
 		return false;
@@ -314,28 +314,19 @@ static bool cut_quoted(char *text)
 	return at[0] || at[1];
 }
 
-static void take_prefix(struct saved_log *l, struct prefix *p, const char **text)
-{
-	while (take_priority(p, text) || take_level(p, text) || take_time(l, p, text) ||
-	       take_stream(p, text))
-		;
-}
-
 /* The kernel's text in one line. NULL: it has none. */
 static const char *read_line(struct saved_log *l, char *line, struct prefix p)
 {
 	const char *text = line;
 	size_t blanks = strspn(line, " \t");
-	bool further = !p.timed && l->of_others && blanks >= l->of_others;
 
-	/* journalctl puts them below the text; an editor may have moved the line by less */
-	if (!further || blanks < l->text_column)
-		take_prefix(l, &p, &text);
-	if (further && !p.timed) {
+	if (!p.timed && l->of_others && blanks >= l->of_others) {
 		l->passed_over++; /* the message before it has more lines */
 		return NULL;
 	}
-	l->text_column = (size_t)(text - line);
+	while (take_priority(&p, &text) || take_level(&p, &text) || take_time(l, &p, &text) ||
+	       take_stream(&p, &text))
+		;
 	/* How an entry of the journal begins: "__CURSOR=s=...", or "Fri 2026-01-02 03:04:05.678901 UTC [s=...". */
 	l->fields |= (!l->time.known && !strncmp(line, "__CURSOR=", 9)) ||
 		     (p.host == 2 && !strncmp(text + strcspn(text, " "), " [s=", 4));
@@ -356,13 +347,9 @@ static const char *read_line(struct saved_log *l, char *line, struct prefix p)
 
 /* ---- entries ---- */
 
-/* NOLINTNEXTLINE(misc-no-recursion): what stands in objects within it, or in a text that is one, is the entry's as well */
 static void read_member(void *log, struct span name, struct span value)
 {
-	static const char *const texts[] = {
-		"MESSAGE", "message", "@message", "msg",  "_msg",
-		"log",     "line",    "body",     "_raw", "textPayload"
-	};
+	static const char *const texts[] = { "MESSAGE", "message", "msg", "log", "line" };
 	static const char *const times[] = { "time", "timestamp", "@timestamp", "date", "DATE" };
 	struct saved_log *l = log;
 	char text[SAVED_LINE_BYTES];
@@ -370,25 +357,21 @@ static void read_member(void *log, struct span name, struct span value)
 	uint64_t us;
 	double seconds;
 	bool is_text = ARRAY_FIND(t, texts, COUNT(texts), span_is(name, *t));
-	bool inside = json_inside(value, &value);
 	int ignored;
 
+	if (!json_inside(value, &value) && *value.at == '[') /* no UTF-8 */
+		l->odd += is_text;
 	json_decode(value, text, sizeof(text));
-	l->odd += is_text && !inside && *text == '['; /* no UTF-8 */
-	if ((is_text || !inside) && json_read(inside ? span_of(text) : value, read_member, l))
-		return;
-	if (is_text && !*l->entry.text)
+	if (is_text)
 		memcpy(l->entry.text, text, sizeof(text));
 	else if (ARRAY_FIND(t, times, COUNT(times), span_is(name, *t)) &&
 		 !read_time(&rest, 0, &l->entry.time, &ignored) &&
 		 json_read_number(value, &seconds))
 		write_time(&l->entry.time, seconds, value.at, value.end);
 	else if (span_is(name, "pri") && span_number(span_of(text), UINT64_MAX, &us))
-		RAISE(l->entry.writer, us < 8 ? BY_KERNEL : BY_OTHER);
-	else if (!strcmp(text, "kernel") || !strcmp(text, "kern")) /* a program, a facility */
-		RAISE(l->entry.writer, BY_KERNEL);
+		l->entry.writer = us < 8 ? BY_KERNEL : BY_OTHER;
 	else if (span_is(name, "_TRANSPORT"))
-		l->entry.writer = BY_OTHER;
+		l->entry.writer = strcmp(text, "kernel") ? BY_OTHER : BY_KERNEL;
 	else if (span_is(name, "__REALTIME_TIMESTAMP") &&
 		 span_number(span_of(text), UINT64_MAX, &us))
 		l->entry.time = time_of_us(us);
@@ -421,9 +404,9 @@ static bool take_member(struct saved_log *l, char *at)
 }
 
 /* Whether the line is a record of /dev/kmsg, before which netconsole may have the kernel's release, or an object of JSON. */
-static bool take_entry(struct saved_log *l, const char *line)
+static bool take_entry(struct saved_log *l)
 {
-	const char *release = line + strcspn(line, ", ");
+	const char *line = l->line, *release = line + strcspn(line, ", ");
 	struct saved_entry *e = &l->entry;
 	struct kmsg_record record;
 
@@ -444,24 +427,19 @@ static const char *read_part(struct saved_log *l)
 	struct saved_entry *e = &l->entry;
 	char *at = l->line + strspn(l->line, " \t");
 	bool ends = l->object == IN_OBJECT && *at == '}';
-	const char *object = l->line;
-	struct prefix p = {};
 
 	if (take_member(l, at))
 		return NULL;
 	l->object = strstr(at, "{\n") ? OBJECT_BEGINS : NO_OBJECT;
-	if (strstr(at, " {\"")) /* maybe behind a prefix */
-		take_prefix(l, &p, &object);
-	if (!ends && !take_entry(l, *object == '{' && !p.others ? object : l->line))
+	if (!ends && !take_entry(l))
 		return read_line(l, l->line, (struct prefix){});
 	l->odd += ends && !*e->text; /* an array of bytes */
 	e->text[strcspn(e->text, "\n")] = 0;
 	if (e->time.known)
 		set_time(l, &e->time);
 	if (e->writer == BY_UNKNOWN)
-		return read_line(
-			l, e->text,
-			(struct prefix){ .of_programs = true, .timed = e->time.known || p.timed });
+		return read_line(l, e->text,
+				 (struct prefix){ .of_programs = true, .timed = e->time.known });
 	l->passed_over += e->writer == BY_OTHER || cut_quoted(e->text);
 	return e->writer == BY_KERNEL ? e->text : NULL;
 }
