@@ -82,8 +82,7 @@ static __always_inline __u64 port_of(const void *text)
 	return port == NAME("2049\0\0\0\0") || port == NAME("0\0\0\0\0\0\0\0") ? 0 : port;
 }
 
-/* @depth is below 2^32. */
-static __always_inline void peak_raise(struct rpc_peak *peak, __u32 epoch, __u64 depth)
+static __always_inline void peak_raise(struct rpc_peak *peak, __u32 epoch, __u32 depth)
 {
 	__u64 *last = &peak->value[epoch & 1], value = (__u64)epoch << 32 | depth;
 
@@ -187,7 +186,7 @@ struct call_times {
 	__u64 total;
 	__u64 before; /* up to the last transmit */
 	__u64 rtt; /* from then up to the reply, or RPC_NO_REPLY */
-	__u64 xtime; /* when the last transmit was (CLOCK_MONOTONIC); 0: there was none, or no wait before it */
+	__u64 xtime; /* when the last transmit was (CLOCK_MONOTONIC); 0: there was none */
 	__u64 late; /* by which @xtime may be too late */
 	__u64 start; /* source btf: when its task began */
 };

@@ -17,8 +17,8 @@ static __always_inline void call_end_depths(const struct rpc_xprt *xprt, struct 
 	peak_raise(&s->peak[RPC_QUEUE_PENDING], epoch, pending);
 }
 
-/* Records the waits of a call whose task has the entry @w, and that is the call's own: it has the same start. Returns what they
- * leave of call->before: its setup. A global function: the verifier checks it once, and not for each state of a call. */
+/* Records the waits of a call from @w, its task's entry, if that is the call's own: it has the same start. Returns what they leave
+ * of call->before: its setup. A global function: the verifier checks it once, and not for each state of a call. */
 __noinline __u64 waiter_record(struct rpc_series *s, struct rpc_share_stats *c,
 			       const struct call_times *call, struct rpc_waiter *w)
 {
@@ -32,7 +32,8 @@ __noinline __u64 waiter_record(struct rpc_series *s, struct rpc_share_stats *c,
 	return waits_record(s, c, call, &w->waits, call->before);
 }
 
-/* The same. Forgets the task, unless it already sleeps before its next attempt. @call is a copy, the only one that needs memory. */
+/* Records the waits of the call of @task, which has @place, and forgets the task, unless it already sleeps before its next
+ * attempt. Returns the call's setup. @call is a copy, the only one that needs memory. */
 static __always_inline __u64 waits_of_task(struct rpc_series *s, struct rpc_share_stats *c,
 					   struct call_times call, const struct rpc_task *task,
 					   const struct rpc_rqst *rqst, struct task_place place)
