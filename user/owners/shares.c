@@ -55,7 +55,8 @@ int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t 
 	err = err ?: fill_stack(maps->free_clients, RPC_CLIENT_ENTRIES, 1);
 	err = err ?: fill_stack(maps->free_shares, RPC_MAX_SHARES + 1, 2);
 	r->misses_ends = maps->owners && kernel_misses_events();
-	bpf_values_drop(maps->cell, RPC_OWNER_CELLS * sizeof(*maps->cell));
+	if (!r->misses_ends)
+		bpf_values_drop(maps->cell, RPC_OWNER_CELLS * sizeof(*maps->cell));
 	return err || !maps->owners ? err : fill_stack(maps->free_owners, RPC_MAX_OWNERS, 1);
 }
 
@@ -142,8 +143,8 @@ void shares_show_oldest(struct share_reader *r, struct client_list *to, const ch
 /* Removes what leads from processes and tasks to the owners in @leaving; NULL: from processes to any. False: no memory, which is counted. */
 static bool forget_owners(const struct share_reader *r, const bool *leaving)
 {
-	const char *whole = bpf_map__initial_value((struct bpf_map *)r->maps.bss, &(size_t){ 0 });
-	char *bss = bpf_values_map(r->maps.bss, PROT_READ | PROT_WRITE);
+	char *whole = (char *)bpf_map__initial_value((struct bpf_map *)r->maps.bss, &(size_t){ 0 });
+	char *bss = r->misses_ends ? whole : bpf_values_map(r->maps.bss, PROT_READ | PROT_WRITE);
 	volatile struct rpc_owner_cell *cell = (void *)(bss + ((const char *)r->maps.cell - whole));
 
 	for (size_t i = 0; bss && i < RPC_OWNER_CELLS; i++)
@@ -154,7 +155,8 @@ static bool forget_owners(const struct share_reader *r, const bool *leaving)
 			r->maps.task[i] = 0;
 	if (!bss)
 		memory_count_failure();
-	bpf_values_unmap(r->maps.bss, bss);
+	if (bss != whole)
+		bpf_values_unmap(r->maps.bss, bss);
 	return bss;
 }
 
