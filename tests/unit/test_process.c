@@ -145,24 +145,33 @@ TEST(the_total_of_some_is_read_in_nanoseconds)
 TEST(the_kernel_memory_of_a_group_of_its_own_is_read)
 {
 	static const struct {
-		const char *group, *processes; /* %1$d: this one */
+		const char *group,
+			*processes; /* %1$d: this one; %2$d: one of another process group */
 		uint64_t bytes;
 	} cases[] = {
 		{ "0::/a/b\n", "%1$d\n", 7491584 },
 		{ "9:memory:/a/b\n0::/a/b\n", "%1$d\n", 0 },
-		{ "0::/a/b\n", "1\n%1$d\n", 0 },
+		{ "0::/a/b\n", "%2$d\n%1$d\n", 0 },
 		{ "0::/a/b\n", "0\n%1$d\n", 0 }, /* outside of the namespace */
 	};
 	char processes[32];
+	pid_t other = fork();
 
+	if (!other) {
+		pause();
+		_exit(0);
+	}
+	setpgid(other, other);
 	put("/sys/fs/cgroup/a/b/memory.stat", "anon 1\nkernel 7491584\nkernel_stack 5\n");
 	assert_int_equal(group_kernel_bytes(root), 0);
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		snprintf(processes, sizeof(processes), cases[i].processes, getpid());
+		snprintf(processes, sizeof(processes), cases[i].processes, getpid(), other);
 		put("/proc/self/cgroup", cases[i].group);
 		put("/sys/fs/cgroup/a/b/cgroup.procs", processes);
 		assert_int_equal(group_kernel_bytes(root), cases[i].bytes);
 	}
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
 }
 
 /* Functions that have not yet run as well: a disk that hangs could not give them back. */

@@ -79,7 +79,7 @@ uint64_t cpu_pressure_waiting_ns(const char *root)
 	return file_number(PATHF("%s/proc/pressure/cpu", root), " total=", 10) * 1000;
 }
 
-/* The first line is "0::/system.slice/xidscope.service", and with hierarchies of version 1 another one. */
+/* The first line is "0::/system.slice/xidscope.service". With hierarchies of version 1 it is one of theirs. */
 uint64_t group_kernel_bytes(const char *root)
 {
 	char path[512], processes[1024], *at = processes;

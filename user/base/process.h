@@ -22,7 +22,7 @@ bool process_start_ticks(const char *stat, uint64_t *ticks);
 uint64_t cpu_pressure_waiting_ns(const char *root);
 
 /* Kernel memory that the control group (v2) is charged, from the files below @root ("": this system). 0: unknown, as before 5.18, or
- * if it is not this program's alone: has processes of another process group. */
+ * if the group has a process of another process group. */
 uint64_t group_kernel_bytes(const char *root);
 
 /* Releases the program's own pages, code and constants. The kernel maps those that are used again from its page cache. */

@@ -217,10 +217,12 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 	/* proc(5): the second field of statm is the resident set in pages. */
 	s->self.resident_bytes =
 		file_number("/proc/self/statm", " ", 10) * (uint64_t)sysconf(_SC_PAGESIZE);
-	/* That takes 90,000 instructions: only with a new object. */
+	/* That takes 90,000 instructions: only with a new object, or after ten minutes. */
 	objects = s->self.map_bytes + s->self.program_bytes;
-	if (o->object_bytes != objects)
+	if (o->object_bytes != objects || s->time_ns >= o->other_due_ns) {
 		o->other_bytes = counted_since(group_kernel_bytes(""), objects);
+		o->other_due_ns = s->time_ns + 600000000000;
+	}
 	o->object_bytes = objects;
 	s->self.other_bytes = o->other_bytes;
 	err = err ?: memory_error(o->memory_failed);

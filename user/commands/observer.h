@@ -27,6 +27,7 @@ struct observer {
 	int epoll; /* of all descriptors; readable when messages wait */
 	uint64_t memory_failed; /* memory_failed() at the last snapshot */
 	uint64_t object_bytes, other_bytes; /* kernel memory: maps and programs; the rest */
+	uint64_t other_due_ns; /* when the rest is read again (CLOCK_MONOTONIC) */
 };
 
 /* Attaches the hooks that are available, sunrpc's by the options @rpc. @log and the file of @rpc must outlive the observer.

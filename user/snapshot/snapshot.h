@@ -29,7 +29,8 @@ struct self {
 	size_t program_count;
 
 	uint64_t resident_bytes, map_bytes, program_bytes; /* not recorded */
-	uint64_t trace_bytes, other_bytes; /* kernel: trace buffers; the rest; not recorded */
+	uint64_t trace_bytes; /* of the kernel: trace buffers; not recorded */
+	uint64_t other_bytes; /* what else the control group is charged; not recorded */
 	double export_seconds; /* how long the last write took; not recorded */
 	uint64_t export_errors; /* not recorded */
 };
