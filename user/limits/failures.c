@@ -13,7 +13,7 @@
  *   those of one mount or owner: one ESTALE is a file that another client removed. So must a call, also a WRITE, whose error is
  *   not in the table and not ordinary. An expired ticket and a WRITE with an unnamed error need not be COMMON: others go on.
  * - Is it counted elsewhere? Waits (NFS4ERR_DELAY, EJUKEBOX) are.
- * - Does the client ignore it? What FREE_STATEID or CLOSE gives back may be gone: threads open and close one file at once.
+ * - Does the client ignore it? What FREE_STATEID, CLOSE or DELEGRETURN gives back may be gone: threads open and close one file at once.
  *
  * Sources: RFC 8881, section 15; RFC 1813, section 2.6; soft mounts: nfs(5). */
 #include "limits/verdict.h"
@@ -407,6 +407,26 @@ bool failure_is_final(const struct failed_calls *f)
 	return failure_loses_data(f) || (GRAVITY(f) == NOT_RECOVERED && loses_for_sure(f));
 }
 
+/* A client that has the flavour which the server wants makes the LOOKUP again. */
+static bool asks_for_flavour(const struct failed_calls *x)
+{
+	return !strcmp(x->status, "NFS4ERR_WRONGSEC") && strstr(x->op, "LOOKUP");
+}
+
+/* Whether so large a part of the calls fails that it is no accident. */
+static bool is_common(const struct failed_calls *x)
+{
+	enum failure failure = failure_of(x->op, x->status);
+	bool unnamed_write =
+		!strcmp(x->status, ANY_RPC_STATUS) && rpc_kind_of(x->op) == RPC_KIND_WRITE;
+	double common = failure == FAILURE_TICKET || unnamed_write ? 0 :
+			failure == FAILURE_STALE                   ? COMMON_STALE :
+			asks_for_flavour(x)                        ? COMMON_WRONGSEC :
+								     COMMON;
+
+	return failed_share(x->count, x->among) >= common;
+}
+
 /* The gravest that is worth a sentence; with @said, of another mount or with another error. */
 static const struct failed_calls *find_worst(const struct failures *f,
 					     const struct failed_calls *said)
@@ -415,20 +435,13 @@ static const struct failed_calls *find_worst(const struct failures *f,
 
 	for (const struct failed_calls *x = f->list; x < f->list + f->count; x++) {
 		enum failure failure = failure_of(x->op, x->status);
-		bool unnamed_write =
-			!strcmp(x->status, ANY_RPC_STATUS) && rpc_kind_of(x->op) == RPC_KIND_WRITE;
-		double common = failure == FAILURE_TICKET || unnamed_write ? 0 :
-				failure == FAILURE_STALE                   ? COMMON_STALE :
-				!strcmp(x->status, "NFS4ERR_WRONGSEC")     ? COMMON_WRONGSEC :
-									     COMMON;
 
 		if (said && !strcmp(x->status, said->status) &&
 		    (!*x->mountpoint || !strcmp(x->mountpoint, said->mountpoint)))
 			continue;
 		if (failure == FAILURE_GRACE ?
 			    x->lasted_ns < LONG_GRACE_NS :
-			    !loses_for_sure(x) &&
-				    (x->count < FEW || failed_share(x->count, x->among) < common))
+			    !loses_for_sure(x) && (x->count < FEW || !is_common(x)))
 			continue;
 		if (!worst ||
 		    (ORDER(GRAVITY(x), GRAVITY(worst)) ?: ORDER(x->count, worst->count)) > 0)
@@ -478,7 +491,9 @@ bool failures_are_common(const struct failures *f, uint64_t calls, const uint64_
 			 strcmp(x->op, "COMMIT")             ? DATA_WRITES :
 							       DATA_COMMITS;
 
-		failed += failure_of(x->op, x->status) < FAILURE_GRACE ? x->count : 0;
+		if (failure_of(x->op, x->status) < FAILURE_GRACE &&
+		    (!asks_for_flavour(x) || is_common(x)))
+			failed += x->count;
 		lost[of] += failure_loses_data(x) ? x->count : 0;
 	}
 	for (int i = 0; i < DATA_CALLS; i++)
