@@ -201,15 +201,16 @@ static void make_headline(struct agent_health *h, const struct snapshot *s,
 	memcpy(&all, h->servers, offsetof(struct headline, items[h->servers->count]));
 	ARRAY_EACH(f, report->findings, report->count) {
 		const char *rule = health_rules[f->rule].name;
-		enum headline_kind kind = f->rule == HEALTH_NFS_ERRORS ? HEADLINE_ERRORS :
+		/* What is lost comes before all that is over. */
+		enum headline_kind kind = f->lost                      ? HEADLINE_GPU :
+					  f->rule == HEALTH_NFS_ERRORS ? HEADLINE_ERRORS :
 					  !strncmp(rule, "nfs_", 4) || !strncmp(rule, "mount_", 6) ?
 									 HEADLINE_SILENT :
 									 HEADLINE_GPU;
 
 		headline_add(&all,
-			     (struct headline_rank){ f->level == HEALTH_FAIL || f->lost ?
-							     HEADLINE_FAIL :
-							     HEADLINE_WARN,
+			     (struct headline_rank){ f->level == HEALTH_FAIL ? HEADLINE_FAIL :
+									       HEADLINE_WARN,
 						     kind, 0 },
 			     f->device, "%s", f->reason);
 	}
