@@ -2,8 +2,8 @@
 from judge import judgement, need
 from judge.reading import Metrics
 
-START_KB, ONE_KB, MANY_KB = 15600, 3400, 5100  # the aims are 16, 3.5 and 5 MB
-PEAK = 26500000
+START_KB, ONE_KB, MANY_KB = 15600, 3400, 5100  # KiB; the aims are 16, 3.5 and 5 MB, the last is missed
+PEAK = 19500000  # 17.4 MB were measured
 
 
 def kilobytes(folder, name, what):
