@@ -54,5 +54,6 @@ sleep 3
 agent_write # what ended without a request is swept then
 bpftool -j map dump name task_keys >waiters.json
 bpftool -j map dump name rpc_bpf.bss >variables.json
+bpftool -j map dump name rpc_bpf.rodata >constants.json
 agent_write
 agent_stop
