@@ -71,7 +71,7 @@ grow() {
 
 grow 1-server 1 1 2000
 grow 8-servers 8 1 250
-grow 32-servers 32 1 60
+grow 32-servers 32 1 250
 grow 16-transports 1 16 2000
 grow 128-transports 8 16 250
 

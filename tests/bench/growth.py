@@ -77,7 +77,8 @@ def main():
         if (max(costs) / min(costs) - 1) * 100 > percent:
             failed.append(f"cost per call is not flat over {', '.join(names)}: {costs}")
 
-    flat(["1-server", "16-transports", "128-transports"], 5)
+    # Two of many addresses may share a place of the cache: calls of one then take a look-up in the map.
+    flat(["1-server", "16-transports", "128-transports"], 8)
     flat(["1-server", "8-servers", "32-servers"], 5)
     flat(["1-server", "1-server-ops"], 5)
     flat(["60-waiting", "1000-waiting"], 10)
