@@ -134,13 +134,21 @@ TEST(the_gravest_is_named_with_its_mount_and_owner)
 	assert_non_null(failures_worst(&f));
 }
 
+/* @count of @calls are no failure; with @more of @more_calls they are. */
+static void assert_few(const char *op, const char *status, uint64_t count, uint64_t calls,
+		       uint64_t more, uint64_t more_calls, const char *worst)
+{
+	add_failed(&f, op, status, count, calls);
+	assert_worst("");
+	add_failed(&f, op, status, more, more_calls);
+	assert_worst(worst);
+}
+
 TEST(a_few_of_many_are_no_failure)
 {
-	add_failed(&f, "GETATTR", "ESTALE", 300, 1000);
-	assert_worst("");
-	add_failed(&f, "GETATTR", "ESTALE", 120, 200);
-	assert_worst("420 of 1200 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71, since "
-		     "00:00:01): the file or the export is gone from the server.");
+	assert_few("GETATTR", "ESTALE", 300, 1000, 120, 200,
+		   "420 of 1200 GETATTRs to /mnt/ckpt end with ESTALE (slurm:71, since "
+		   "00:00:01): the file or the export is gone from the server.");
 }
 
 TEST(writes_of_several_mounts_are_told_apart)
@@ -195,11 +203,9 @@ TEST(a_lock_that_is_not_given_back_is_named_before_what_recovers)
 /* A client that has it makes the LOOKUP again. */
 TEST(a_flavour_that_the_client_does_not_have_is_a_failure)
 {
-	add_failed(&f, "LOOKUP", "NFS4ERR_WRONGSEC", 50, 100);
-	assert_worst("");
-	add_failed(&f, "LOOKUP", "NFS4ERR_WRONGSEC", 60, 60);
-	assert_worst("110 of 160 LOOKUPs to /mnt/ckpt end with NFS4ERR_WRONGSEC (slurm:71, since "
-		     "00:00:01): the export wants another security flavour (sec=).");
+	assert_few("LOOKUP", "NFS4ERR_WRONGSEC", 50, 100, 60, 60,
+		   "110 of 160 LOOKUPs to /mnt/ckpt end with NFS4ERR_WRONGSEC (slurm:71, since "
+		   "00:00:01): the export wants another security flavour (sec=).");
 }
 
 /* Calls to other mounts of the server, or of other ops, go on. */
