@@ -339,8 +339,8 @@ void limit_sums_add(struct limit_sums *h, const struct delta *d)
 {
 	ARRAY_EACH(v, d->calls.servers, d->calls.server_count)
 		limit_sums_add_server(h, d, v);
-	ARRAY_EACH(v, h->servers,
-		   h->count) /* of one that was unmounted no call fails or waits any more */
+	/* Of one that was unmounted no call fails or waits any more. */
+	ARRAY_EACH(v, h->servers, h->count)
 		if (!CALLS_FIND(x, &d->calls, server, v->server, true)) {
 			struct rpc_server_state gone = {};
 
