@@ -201,8 +201,7 @@ static void make_headline(struct agent_health *h, const struct snapshot *s,
 	memcpy(&all, h->servers, offsetof(struct headline, items[h->servers->count]));
 	ARRAY_EACH(f, report->findings, report->count) {
 		const char *rule = health_rules[f->rule].name;
-		/* What is lost comes before all that is over. */
-		enum headline_kind kind = f->lost                      ? HEADLINE_GPU :
+		enum headline_kind kind = f->lost                      ? HEADLINE_LOST :
 					  f->rule == HEALTH_NFS_ERRORS ? HEADLINE_ERRORS :
 					  !strncmp(rule, "nfs_", 4) || !strncmp(rule, "mount_", 6) ?
 									 HEADLINE_SILENT :

@@ -6,8 +6,8 @@
  *
  * 1. by level: what needs an action now (a fatal Xid, a server that does not answer, data that are lost), then what is over
  *    or can wait, then what is no trouble;
- * 2. by kind: GPU, silence, failing calls, limits. A job does not survive a lost GPU. A silent server stops all of its
- *    calls, failing calls stop some, a limit makes them slow;
+ * 2. by kind: GPU, what is lost, silence, failing calls, limits. A job does not survive a lost GPU, and goes on wrongly
+ *    without its data. A silent server stops all of its calls, failing calls stop some, a limit makes them slow;
  * 3. by weight: the longer silence, the limit of more calls at once.
  *
  * Why not the order of servers, or one sentence for each output? Advice for a healthy server then stands above the outage
@@ -22,8 +22,11 @@
 #include "limits/sums.h"
 
 const char *const headline_level_names[HEADLINE_LEVELS] = { "ok", "warning", "critical" };
-const char *const headline_kind_names[HEADLINE_KINDS] = { "gpu",    "silent", "errors",
-							  "silent", "limit",  "well" };
+const char *const headline_kind_names[HEADLINE_KINDS] = {
+	[HEADLINE_GPU] = "gpu",       [HEADLINE_LOST] = "errors", [HEADLINE_SILENT] = "silent",
+	[HEADLINE_ERRORS] = "errors", [HEADLINE_OVER] = "silent", [HEADLINE_LIMIT] = "limit",
+	[HEADLINE_WELL] = "well",
+};
 
 /* As for qsort(). */
 static int compare_ranks(const struct headline_rank *a, const struct headline_rank *b)

@@ -10,6 +10,7 @@ enum headline_level { HEADLINE_GOOD, HEADLINE_WARN, HEADLINE_FAIL, HEADLINE_LEVE
 /* The gravest first. */
 enum headline_kind {
 	HEADLINE_GPU,
+	HEADLINE_LOST, /* data, open files or locks, where that only warns */
 	HEADLINE_SILENT, /* a server does not answer, or did not */
 	HEADLINE_ERRORS, /* calls fail */
 	HEADLINE_OVER, /* a server did not answer, and now calls fail */
