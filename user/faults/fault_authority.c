@@ -156,13 +156,20 @@ static bool is_over(const struct fault_authority *a, const struct part *p, uint6
 	return p->time_ns + CLOCK_ERROR_NS < log_ns;
 }
 
+/* The next part that is over; NULL: none. Reports are first: the text of one may be over as well. */
+static struct part *next_over(struct fault_authority *a, uint64_t log_ns, uint64_t now_ns)
+{
+	struct part *report = ARRAY_FIND(x, a->parts, a->part_count,
+					 x->kind == PART_REPORT && is_over(a, x, log_ns, now_ns));
+
+	return report ?: ARRAY_FIND(x, a->parts, a->part_count, is_over(a, x, log_ns, now_ns));
+}
+
 static void judge_parts(struct fault_authority *a, uint64_t log_ns, uint64_t now_ns)
 {
 	struct part *p;
 
-	/* A report may be of a text whose part is over as well. */
-	while ((p = ARRAY_FIND(x, a->parts, a->part_count, x->kind == PART_REPORT && is_over(a, x, log_ns, now_ns)) ?:
-			    ARRAY_FIND(x, a->parts, a->part_count, is_over(a, x, log_ns, now_ns))))
+	while ((p = next_over(a, log_ns, now_ns)))
 		judge_part(a, p);
 }
 
@@ -246,6 +253,16 @@ void fault_authority_report(struct fault_authority *a, const struct driver_repor
 
 /* ---- the hook ---- */
 
+/* Messages that the hook saw and another than the driver printed, whose records have not been read. */
+static size_t count_of_others(const struct fault_authority *a)
+{
+	size_t n = 0;
+
+	ARRAY_EACH(p, a->parts, a->part_count)
+		n += p->kind == PART_COUNTED && !p->fits;
+	return n;
+}
+
 void fault_authority_message(struct fault_authority *a, const struct printk_event *e,
 			     enum printk_origin origin)
 {
@@ -255,7 +272,7 @@ void fault_authority_message(struct fault_authority *a, const struct printk_even
 	bool driver = origin == PRINTK_ORIGIN_DRIVER;
 	struct kernel_line other;
 	struct xid_line line;
-	size_t offset = 0, others = 0;
+	size_t offset = 0;
 
 	/* The record says that a process wrote it. */
 	if (a->in_force != AUTHORITY_HOOK || origin == PRINTK_ORIGIN_PROCESS)
@@ -264,9 +281,7 @@ void fault_authority_message(struct fault_authority *a, const struct printk_even
 		fault_authority_gap(a, AUTHORITY_HOOK, e->time);
 		return;
 	}
-	ARRAY_EACH(p, a->parts, driver ? 0 : a->part_count)
-		others += p->kind == PART_COUNTED && !p->fits;
-	if (others >= MAX_OF_OTHERS)
+	if (!driver && count_of_others(a) >= MAX_OF_OTHERS)
 		return;
 	while (xid_line_next(r.text, r.len, &offset, &line)) {
 		keep_part(a, part_of(fault_hash(&line), PART_COUNTED, driver, e->time));
@@ -402,11 +417,13 @@ void fault_authority_record(struct fault_authority *a, const struct kmsg_record 
 			    const char *text, enum record_age age, uint64_t now_ns)
 {
 	uint64_t time_ns = record_time(a, record, age == RECORD_BEFORE_START, now_ns);
-	const struct text t = { { text, record->text_len, time_ns,
-				  fault_authority_names[AUTHORITY_LOG], NULL, 0 },
-				record,
-				age,
-				now_ns };
+	const struct text t = {
+		.from = { text, record->text_len, time_ns, fault_authority_names[AUTHORITY_LOG],
+			  NULL, 0 },
+		.record = record,
+		.age = age,
+		.read_ns = now_ns,
+	};
 	struct kernel_line other;
 	struct xid_line line;
 	size_t offset = 0;
