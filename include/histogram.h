@@ -61,6 +61,12 @@ HISTOGRAM_INLINE __u32 histogram_byte(__u64 w)
 	return w & 255;
 }
 
+/* The bucket of @place, at most 2^8. It is below 28, which the verifier does not know of an array's value. */
+HISTOGRAM_INLINE __u32 histogram_small_bucket(__u64 place)
+{
+	return histogram_small[place] & 31;
+}
+
 /* The bucket of @v, which is below 2^63; @overflow if it is above the last bound.
  *
  * A bucket depends only on the position of w's highest bit and the two bits below it. If w is shifted right and at least
@@ -72,10 +78,9 @@ HISTOGRAM_INLINE __u32 histogram_index(__u64 v, __u32 shift, __u32 overflow)
 	__u32 i;
 
 	if (place <= 1 << 8)
-		return histogram_small[place] &
-		       31; /* the verifier does not know that all are below 28 */
+		return histogram_small_bucket(place);
 	if (w < 1 << 14)
-		return 4 * 6 + (histogram_small[1 + (w >> 6)] & 31);
+		return 4 * 6 + histogram_small_bucket(1 + (w >> 6));
 	if (w < 1 << 20)
 		i = 4 * 12 + histogram_small[1 + (w >> 12)];
 	else if (w < 1 << 26)
