@@ -172,7 +172,8 @@ void helper_send_file(const void *file, FILE *out)
 	FILE_TEXT text = {};
 
 	fputc(-file_text_read_as(&text, f->path, 1 << 20, f->own ? O_NOFOLLOW : 0, f->own), out);
-	fwrite(text.bytes, 1, text.len, out);
+	if (text.bytes)
+		fwrite(text.bytes, 1, text.len, out);
 }
 
 int helper_open_file(struct file_text *f)
