@@ -34,9 +34,9 @@ def expected(server, view):
     if view == "owners":
         return {f"{o['owner']} {name}": o for o in server["owner_calls"]}
     if view == "both":
-        return {f"{b['owner']} {b['mountpoint'] or '(none)'} {name}:{b['export']}": b
+        return {f"{b['owner']} {b['mountpoint'] or 'no mount'} {name}:{b['export']}": b
                 for b in server["owner_mount_calls"]}
-    return {f"{m['mountpoint'] or '(none)'} {name}:{m['export']}": m for m in server["mount_calls"]}
+    return {f"{m['mountpoint'] or 'no mount'} {name}:{m['export']}": m for m in server["mount_calls"]}
 
 
 def main():

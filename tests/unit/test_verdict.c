@@ -494,7 +494,7 @@ static const struct {
 	{ "setup while few tasks wait for a CPU", SETUP(64, 500, 80 * MS, "OPEN", .setup_ns = 900 * MS), { STEADY },
 	  BOUND_CLIENT_CPU, CONFIDENCE_LOW, .cpu_waiting = 0.1 },
 	{ "setup while most do", SETUP(64, 500, 80 * MS, "OPEN", .setup_ns = 900 * MS), { STEADY },
-	  BOUND_CLIENT_CPU, CONFIDENCE_HIGH, .cpu_waiting = 0.7, .sentence = "waited for a CPU in 58 % of the time" },
+	  BOUND_CLIENT_CPU, CONFIDENCE_HIGH, .cpu_waiting = 0.7, .sentence = "waited for a CPU for 58 % of the time" },
 	/* Each call is served faster once the server's cache is warm, although two workers are too few for four calls. */
 	{ "a cold server", SETUP(4, 2, 60 * MS, "READ"), { 1, 1, 2, 2 }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting =
 	  NULL },

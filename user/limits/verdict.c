@@ -241,7 +241,7 @@ static void judge_part(struct judgement *j, enum bound bound)
 	default:
 		say(to, "is the client's own work: its CPUs are busy, or too few.");
 		if (to->numbers.cpu_waiting_share > 0)
-			say(to, " A task waited for a CPU in %.0f %% of the time.",
+			say(to, " A task waited for a CPU for %.0f %% of the time.",
 			    100 * to->numbers.cpu_waiting_share);
 	}
 }

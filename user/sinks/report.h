@@ -72,7 +72,7 @@ const char *format_phases(char text[PHASES_SIZE], const uint64_t *phase_ns, uint
 /* The ops of each server, the costliest first. */
 void report_ops(FILE *out, const struct session *t);
 
-/* "(none)" for calls of no mount. */
+/* "no mount" for calls of no mount. */
 const char *mount_name(const char *mountpoint);
 
 /* The division of a server's calls: by mount, by owner, by both. */

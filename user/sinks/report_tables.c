@@ -154,7 +154,7 @@ size_t session_shares(const struct session *t, const char *server, enum share_by
 
 const char *mount_name(const char *mountpoint)
 {
-	return *mountpoint ? mountpoint : "(none)";
+	return *mountpoint ? mountpoint : "no mount";
 }
 
 /* 0 bytes are unknown, because each call has some. */

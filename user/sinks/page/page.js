@@ -399,9 +399,9 @@
 		const where = server.mounts.map(m => `${m.mountpoint} (${m.export}, NFS ${m.version})`).join("; ");
 		return card(make("h2", {}, server.name), verdict(server), ...(where ? [make("p", { class: "quiet" }, where)] : []),
 			numbers(server), ...timeline(server), ...heatmap(server), ...ops(server),
-			...shares(server, "Mounts", ["mount point", m => m.mountpoint || "(none)", "wrap"], server.mount_calls),
+			...shares(server, "Mounts", ["mount point", m => m.mountpoint || "no mount", "wrap"], server.mount_calls),
 			...shares(server, "Owners", ["owner", o => o.owner, "wrap"], server.owner_calls),
-			...shares(server, "Owners on mounts", ["owner, mount point", o => `${o.owner}, ${o.mountpoint || "(none)"}`, "wrap"],
+			...shares(server, "Owners on mounts", ["owner, mount point", o => `${o.owner}, ${o.mountpoint || "no mount"}`, "wrap"],
 				Math.min(server.mount_calls.length, server.owner_calls.length) > 1 ? server.owner_mount_calls : []),
 			...transports(server));
 	}
