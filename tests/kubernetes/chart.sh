@@ -35,9 +35,9 @@ template objects monitoring --set rules.enabled=true,rules.runbook=$runbook --se
 cat >"$work/values" <<END
 image: {digest: "$digest"}
 imagePullSecrets: [{name: ours}]
-nodeSelector: {nvidia.com/gpu.present: "true"}
-tolerations: [{key: gpu, operator: Exists}]
-options: [--detail, op]
+nodeSelector: {nvidia.com/gpu.present: "true", number: "007"}
+tolerations: [{key: gpu, operator: Equal, value: "1e3", effect: NoExecute, tolerationSeconds: 60}]
+options: [--detail, op, --storage, "a'b=\"*\", {{ .Release.Name }}: #", "yes"]
 resources: {limits: {cpu: 300m, memory: 128Mi}, requests: {cpu: 300m, memory: 128Mi}}
 textfile: /srv/textfile
 scrape: pod
@@ -125,15 +125,16 @@ least = objects(work / "expected" / "least-privilege.yaml")["DaemonSet", "xidsco
 exporter, agent = pod["containers"]
 exporter["image"] = "mirror.example.org/node-exporter:v1"
 agent["image"] = "registry.example.org/xidscope@" + digest
-agent["args"] += ["--detail", "op"]
+agent["args"] += ["--detail", "op", "--storage", "a'b=\"*\", {{ .Release.Name }}: #", "yes"]
 agent["resources"] = {kind: {"cpu": "300m", "memory": "128Mi"} for kind in ("limits", "requests")}
 agent["securityContext"] = least["containers"][0]["securityContext"]
-pod.update(imagePullSecrets=[{"name": "ours"}], nodeSelector={"nvidia.com/gpu.present": "true"},
-           tolerations=[{"key": "gpu", "operator": "Exists"}])
+pod.update(imagePullSecrets=[{"name": "ours"}], nodeSelector={"nvidia.com/gpu.present": "true", "number": "007"},
+           tolerations=[{"key": "gpu", "operator": "Equal", "value": "1e3", "effect": "NoExecute", "tolerationSeconds": 60}])
 same("changed", ours, wanted)
 END
 
-for wrong in scrape=prometheus image.digest=1 resource.limits=1 privileges=none textfile=here rules.runbook=here {image,exporter,options,rules}=null \
+for wrong in scrape=prometheus image.digest=1 resource.limits=1 privileges=none textfile=here rules.runbook={here,'https://a"b','https://a\{\{b'} {image,exporter,options,rules}=null \
+	{options,tolerations}={} resources.{limit.cpu=1,limits=1} tolerations[0].{keys=a,tolerationSeconds=a} imagePullSecrets[0].nme=a nodeSelector.a=1 \
 	'options={--verbose,--state=x}' 'options={--health}'; do
 	! "$helm" template x "$work/chart.tgz" --set "$wrong" >/dev/null 2>"$work/log" || { echo "helm takes $wrong" && exit 1; }
 	grep -qE "values don't meet the specifications of the schema|options: --(state=x|health) cannot be set" "$work/log" || { cat "$work/log" && exit 1; }
