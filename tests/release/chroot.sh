@@ -14,6 +14,7 @@ need mmdebstrap autopkgtest piuparts dpkg-source
 arch=$(dpkg --print-architecture)
 deb=$release/xidscope_${version}_$arch.deb
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-chroot.XXXXXX")
+unset TMPDIR # chroots do not have that folder
 chmod 755 "$dir"
 cleanup() {
 	umount "$dir"/*/proc 2>/dev/null || true
