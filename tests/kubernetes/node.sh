@@ -19,7 +19,7 @@ cp "$(type -P kubelet)" job/
 sed 's/127.0.0.1/10.0.2.2/' system:node:guest >job/access
 # The API server asks the kubelet at the node's address.
 ip route replace local 10.0.2.15 dev lo table local src 127.0.0.1
-TMPDIR=$work "$root/tests/vm/boot.sh" --kernel 6.1 --job job --out out --timeout 2400 --memory 3072 --resets --forward 10250 --forward 10222 --forward 9100 \
+TMPDIR=$work "$root/tests/vm/boot.sh" --kernel 6.1 --job job --out out --timeout 5400 --memory 3072 --resets --forward 10250 --forward 10222 --forward 9100 \
 	--image kubelet --packages "$here/rootfs.packages" >guest.log 2>&1 &
 guest=$!
 b pull "oci-archive:$base" && b pull oci-archive:job/xidscope-oci.tar
@@ -227,7 +227,7 @@ claim "and back: the base goes on from its counts"
 was=$(restarts)
 node 'pkill -STOP -xo xidscope'
 restarted() { [[ $(restarts) == [1-9]*" true" && $(restarts) != "$was" ]]; }
-within 240 restarted && x get events | grep 'Liveness probe failed' && within 60 counted "$(($(<load.out) + 1))" c2:00.0 31
+within 600 restarted && x get events | grep 'Liveness probe failed' && within 60 counted "$(($(<load.out) + 1))" c2:00.0 31
 claim "an agent that is stopped is restarted, and goes on from its counts (with shorter times of the probe)"
 
 kubectl delete -f manifests/xidscope.yaml && within 120 no_file
