@@ -17,8 +17,7 @@ at_most "all pages with the man page and CHANGELOG.md" "$(cat "${pages[@]}" CHAN
 
 for page in "${pages[@]}"; do
 	folder=./$page folder=${folder%/*}
-	[[ ${page%README.md} =~ ^(docs/)?$ ]] ||
-		sed -n '/^# /,$p' "$page" | sed -n 3p | grep -q '^For ' || complain "$page: its first line names no reader"
+	sed -n '/^# /,$p' "$page" | sed -n 3p | grep -q '^For ' || complain "$page: its first line names no reader"
 	# In backquotes and with a folder of the project: a path, perhaps with a pattern. Capitals stand for any name.
 	while read -r path; do
 		pattern=${path//NAME/*}
