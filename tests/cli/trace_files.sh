@@ -127,7 +127,7 @@ expect 2 "" "*--json and --markdown need different files*" trace --replay made.r
 /usr/bin/python3 - >marked.log <<-'PYTHON'
 	import json
 	for i in range(70):
-	    name = ("#", "<b>", "**x**", "`x`", "[a](http://b)", "_a_", "|", "~~~", "&lt;", "```")[i % 10]
+	    name = ("#", "$a$", "<b>", "**x**", "`x`", "[a](http://b)", "_a_", "|", "~~~", "&lt;", "```")[i % 11]
 	    event = {"kind": "xid" if i < 69 else "agent", "xid": 79, "severity": "fatal", "device": name, "comm": name, "owner": name, "text": name}
 	    print(json.dumps({"time": f"2026-11-21T10:{i // 60:02}:{i % 60:02}Z", "name": name, **event}))
 PYTHON
@@ -136,6 +136,15 @@ grep -qx -- '- Earlier: 39 events, shown without --markdown.' out || fail "no ea
 grep -q '10:01:08 .* Xid 79' out || fail "the last fault is left out: $(<out)"
 rendered '<li' '<p' '<strong' '<ul'
 ! grep -q 'the agent: ' html || fail "what is no trouble takes the place of trouble"
+# Of 69 open faults: the window, host and version, and the last event.
+mapfile -t faults < <(for ((i = 0; i < 69; i++)); do printf 'xid=%d:fatal:restart_bm:1:2026-11-21T10:%02d:%02dZ\n' $((i + 100)) $((i / 60)) $((i % 60)); done)
+judge open.json -- "${faults[@]}"
+awk '{ sub(/"xid": 79/, "\"xid\": " NR + 99); sub(/"device": "[^"]*"/, "\"device\": \"0000:c1:00.0\""); print }' marked.log >open.log
+"$program" why --health open.json --events open.log --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z --markdown >out
+rendered '<li' '<p' '<strong' '<ul'
+for line in '- Open: 59 more.' '- From .* on .*, by xidscope [0-9.]*:' '- .*10:01:08 .* Xid 168 .*'; do
+	grep -qx -- "$line" out || fail "faults fill the ticket, no '$line': $(<out)"
+done
 
 # ---- the gravest comes first, in the order of trace ----
 touch empty.log

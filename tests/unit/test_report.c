@@ -342,16 +342,48 @@ TEST(an_empty_session_is_reported_as_such)
 	assert_string_equal(
 		text, "\nSummary\n- All is well: no open fault of a GPU, and no NFS call ended.\n"
 		      "- No NFS call ended.\n"
-		      "- No GPU reported a fault during this session; 0 open since "
-		      "boot (from the kernel log).\n"
 		      "- From 2001-09-09 01:46:40 +0000, for 10 s, on node-1: Linux 6.1, "
-		      "xidscope 0.3.0.\n");
+		      "xidscope 0.3.0.\n"
+		      "- No GPU reported a fault during this session; 0 open since "
+		      "boot (from the kernel log).\n");
 	now.faults.gpu_watched = false;
 	session();
-	assert_has(
+	assert_has_all(
 		text,
 		"\nSummary\n- Nothing is known to be wrong, but faults of GPUs were not observed; "
-		"no NFS call ended.\n- No NFS call ended.\n- GPU faults not observed.\n");
+		"no NFS call ended.\n- No NFS call ended.\n- From ",
+		".\n- GPU faults not observed.\n");
+}
+
+/* A ticket has a part of each: of many faults and servers none fills it. */
+TEST(markdown_has_room_for_each)
+{
+	struct fault xid = { .code = 79, .severity = "fatal" };
+	size_t lines = 0;
+	FILE *out;
+
+	now.faults.gpu_watched = true;
+	for (int i = 0; i < 100; i++) {
+		snprintf(xid.device, sizeof(xid.device), "0000:%02x:00.0", i);
+		add_fault(&now, &xid, BEGIN + 2, 1);
+	}
+	for (int i = 0; i < 30; i++) {
+		const char *server = formatted(i ? "nas-%d" : "%d. $a$ <b>", i);
+
+		add_calls_of_4_ms(&now, server, "READ", 20000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+		snapshot_transport(&now.calls, server, "tcp/0")->slots_max = 2;
+		snapshot_transport(&now.calls, server, "tcp/0")->alive = true;
+	}
+	session();
+	out = text_begin();
+	report_markdown(out, &t);
+	text_end(out);
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	assert_in_range(lines, 40, MARKDOWN_LINES);
+	assert_has_all(text, "**Xid 79 on GPU 0000:", "\n- nas-1: bound by slot, confidence low. ",
+		       "\n- and 111 more\n- From 2001-09-09 ",
+		       " on node-1: Linux 6.1, xidscope 0.3.0.\n", "\n- 0\\. \\$a\\$ \\<b\\>: ");
 }
 
 TEST(what_came_before_is_not_of_the_session)
@@ -373,10 +405,9 @@ TEST(what_came_before_is_not_of_the_session)
 	assert_has(
 		text,
 		"\nSummary\n- Xid 79 on GPU 0000:c1:00.0: open, fatal, 2 reports, last 2001-09-09 01:46:31 +0000: ");
-	assert_has(
-		text,
-		"\n- No NFS call ended.\n"
-		"- No GPU reported a fault during this session; 1 open since boot (from the kernel log).\n");
+	assert_has_all(
+		text, "\n- No NFS call ended.\n",
+		"\n- No GPU reported a fault during this session; 1 open since boot (from the kernel log).\n");
 	assert_lacks(text, "Xid 31");
 	add_fault(&now, &both, BEGIN + 1, 2);
 	add_fault(&now, &new, BEGIN + 2, 1);
@@ -402,7 +433,7 @@ TEST(one_line_has_why_nfs_is_not_observed)
 	assert_has(
 		text,
 		"\nSummary\n- Nothing is known to be wrong: no open fault of a GPU, but NFS was not "
-		"observed.\n- NFS not observed: sunrpc is not loaded.\n- No GPU ");
+		"observed.\n- NFS not observed: sunrpc is not loaded.\n- From ");
 	assert_lacks(text, "rpc_exit_task");
 	assert_has(summary(), "- Not observed: hook printk_console is not attached.\n");
 	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);

@@ -29,6 +29,7 @@ struct past {
 	struct health_file health; /* empty unless an agent runs */
 	FILE *out; /* where lines are printed, */
 	const char *item; /* and what stands before each: "- " in Markdown */
+	const char *origin; /* host and version, in Markdown */
 	size_t most; /* events shown, the last ones; 0: all */
 };
 
@@ -274,22 +275,27 @@ static void print_event(const struct past *p, const struct past_event *e)
 			      past_grade(e), text);
 }
 
+#define OPEN_SHOWN 10 /* in Markdown */
+
 static void print_lines(const struct past *p)
 {
 	const struct history *h = &p->history;
 	struct headline headline;
-	size_t gap = 0, earlier = 0;
+	size_t gap = 0, earlier = 0, open = 0;
 
 	terminal_line(p->out, 2, "%s%s", p->item, past_headline(&headline, p));
 	/* What to do about the faults of the window that are open. */
 	ARRAY_EACH(f, p->health.faults.items, p->health.faults.count)
 		if (!strcmp(f->state, "open") && *f->advice &&
-		    ARRAY_FIND(e, h->events, h->count, !e->hidden && is_report_of(e, f)))
+		    ARRAY_FIND(e, h->events, h->count, !e->hidden && is_report_of(e, f)) &&
+		    (!p->most || open++ < OPEN_SHOWN))
 			terminal_line(p->out, 2, "%sOpen: %s%s%s. %s", p->item,
 				      FAULT_NAME(f->kind, f->what), *f->device ? " on " : "",
 				      f->device, f->advice);
-	fprintf(p->out, "%sFrom %s until %s:\n", p->item, LOCAL_TIME(p->since),
-		LOCAL_TIME(p->until));
+	if (open > OPEN_SHOWN)
+		fprintf(p->out, "%sOpen: %zu more.\n", p->item, open - OPEN_SHOWN);
+	fprintf(p->out, "%sFrom %s until %s%s:\n", p->item, LOCAL_TIME(p->since),
+		LOCAL_TIME(p->until), p->origin);
 	ARRAY_EACH(e, h->events, p->most ? h->count : 0)
 		earlier += !e->hidden;
 	earlier = earlier > p->most ? earlier - p->most : 0;
@@ -312,8 +318,7 @@ static void print_lines(const struct past *p)
 static void print_markdown(struct past *p)
 {
 	struct history *h = &p->history;
-	char host[HOST_NAME_MAX + 1] = "";
-	FREED char *text = NULL;
+	char host[HOST_NAME_MAX + 1] = "", origin[sizeof(host) + 64];
 	struct headline_rank rank;
 	size_t size, shown = 0;
 
@@ -322,13 +327,11 @@ static void print_markdown(struct past *p)
 	ARRAY_EACH(e, h->events, shown > MARKDOWN_LINES / 2 ? h->count : 0)
 		e->hidden |= !rank_event(e, &rank);
 	gethostname(host, sizeof(host) - 1);
+	safe_format(origin, sizeof(origin), " on %s, by xidscope %s", host, XIDSCOPE_VERSION);
+	p->origin = origin;
 	p->item = "- ";
 	p->most = MARKDOWN_LINES / 2;
-	text = TEXT_OF(size, out, {
-		p->out = out;
-		print_lines(p);
-		safe_line(out, "- On %s, by xidscope %s.", host, XIDSCOPE_VERSION);
-	});
+	FREED char *text = TEXT_OF(size, out, (p->out = out, print_lines(p)));
 	markdown_write(stdout, text ? text : "");
 }
 
@@ -536,7 +539,7 @@ static int read_past(struct past *p)
 
 int cmd_why(const struct options *o)
 {
-	struct past p = { .o = o, .out = stdout, .item = "" };
+	struct past p = { .o = o, .out = stdout, .item = "", .origin = "" };
 	int code = read_past(&p);
 
 	if (!code && o->json)

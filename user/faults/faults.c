@@ -78,7 +78,7 @@ static bool is_repeated(struct fault *fault, uint32_t cause)
 	return false;
 }
 
-void faults_note_repeat(struct fault_repeats *r, double time)
+static void note_repeat(struct fault_repeats *r, double time)
 {
 	memmove(r->times + 1, r->times, (FAULT_REPEATS - 1) * sizeof(*r->times));
 	r->times[0] = time;
@@ -102,7 +102,7 @@ void faults_note_place(struct faults *f, const char *device, unsigned int place,
 		snprintf(p->device, sizeof(p->device), "%s", device);
 	}
 	if (!known || (time >= p->last + FAULT_REPEAT_SECONDS && (!cause || cause != p->cause)))
-		faults_note_repeat(&p->repeats, time);
+		note_repeat(&p->repeats, time);
 	p->cause = cause;
 	if (!known || time > p->last)
 		p->last = time;
@@ -145,7 +145,7 @@ void faults_add(struct faults *f, const struct fault *like, double time)
 		fault->incidents++;
 		if (first || time >= fault->last + FAULT_REPEAT_SECONDS ||
 		    !strcmp(fault->device, LABEL_OTHER))
-			faults_note_repeat(&fault->repeats, time);
+			note_repeat(&fault->repeats, time);
 	}
 	RAISE(fault->last, time);
 	if (like->place)
@@ -242,7 +242,7 @@ void faults_note_past(struct faults *f, const char *gpu, unsigned int code, bool
 		*p = (struct past_fault){ .code = code };
 		snprintf(p->gpu, sizeof(p->gpu), "%s", gpu);
 	}
-	faults_note_repeat(boot ? &p->boots : &p->incidents, time);
+	note_repeat(boot ? &p->boots : &p->incidents, time);
 }
 
 static void outlive_repeats(struct faults *f, const char *gpu, unsigned int code, bool boot,

@@ -96,13 +96,11 @@ void faults_rate_limited(struct faults *f, const char *gpu);
 /* Whether a fault @code of @device ("": of any) came after @since and after the last recovery of its device. */
 bool faults_open_since(const struct faults *f, const char *device, unsigned int code, double since);
 
-/* Notes an incident at @time that is no part of an earlier failure. */
-void faults_note_repeat(struct fault_repeats *r, double time);
-/* The same for a report at a place of a GPU, unless it is part of an earlier failure. @cause as in struct fault. */
+/* Notes a report at a place of a GPU, unless it is part of an earlier failure. @cause as in struct fault. */
 void faults_note_place(struct faults *f, const char *device, unsigned int place, uint32_t cause,
 		       double time);
 
-/* The same for an earlier boot: a failure of @gpu at @time, seconds since the epoch. @boot: it was the last of its boot.
+/* Notes a failure of an earlier boot: of @gpu at @time, seconds since the epoch. @boot: it was the last of its boot.
  * Times come in ascending order. */
 void faults_note_past(struct faults *f, const char *gpu, unsigned int code, bool boot, double time);
 

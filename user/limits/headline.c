@@ -74,7 +74,7 @@ void headline_add_faults(struct headline *h, const struct known_fault *faults, s
 {
 	char text[KNOWN_FAULT_TEXT];
 	const struct known_fault *quiet = NULL;
-	size_t quiets = 0;
+	size_t quiets = 0, open = 0;
 
 	ARRAY_EACH(f, faults, count)
 		if (f->standing == STANDING_ACKNOWLEDGED || f->standing == STANDING_SNOOZED)
@@ -84,8 +84,11 @@ void headline_add_faults(struct headline *h, const struct known_fault *faults, s
 			 quiet->device);
 		headline_note_quiet(h, fault_standing_names[quiet->standing], text, quiets);
 	}
+	/* More would hide what is wrong with the servers. */
 	ARRAY_EACH(f, faults, count)
-		if (f->standing == STANDING_OPEN)
+		if (f->standing == STANDING_OPEN && ++open > HEADLINE_ITEMS / 2)
+			h->left_out++;
+		else if (f->standing == STANDING_OPEN)
 			headline_add(h,
 				     (struct headline_rank){ f->level > 1 ? HEADLINE_FAIL :
 									    HEADLINE_WARN,

@@ -19,10 +19,8 @@ const char *format_duration(char *text, uint64_t ns)
 	double value = (double)ns;
 	int unit = 0;
 
-	if (ns == UINT64_MAX) {
-		snprintf(text, DURATION_SIZE, ">275 s");
-		return text;
-	}
+	if (ns == UINT64_MAX)
+		return strcpy(text, ">275 s");
 	while (unit < 3 && value >= 999.5) {
 		value /= 1000;
 		unit++;
@@ -46,16 +44,13 @@ static void summarise_phases(FILE *out, const struct session *t, const struct se
 	enum rpc_phase largest[RPC_PHASES] = {};
 	size_t count = session_largest_phases(phase_ns, largest);
 	const struct rpc_server_state *d = CALLS_FIND(x, &t->total.calls, server, v->name, true);
+	char second[PHASES_SIZE] = "";
 
-	char name[LABEL_SIZE];
-
-	safe_format(name, sizeof(name), "%s", v->name);
-	fprintf(out, "- Time by phase of %s: %.0f %% %s", name,
-		percent_of(phase_ns[largest[0]], total_ns), rpc_phase_names[largest[0]]);
 	if (count > 1)
-		fprintf(out, ", %.0f %% %s", percent_of(phase_ns[largest[1]], total_ns),
-			rpc_phase_names[largest[1]]);
-	fputs(".\n", out);
+		snprintf(second, sizeof(second), ", %.0f %% %s",
+			 percent_of(phase_ns[largest[1]], total_ns), rpc_phase_names[largest[1]]);
+	safe_line(out, "- Time by phase of %s: %.0f %% %s%s.", v->name,
+		  percent_of(phase_ns[largest[0]], total_ns), rpc_phase_names[largest[0]], second);
 	if (d && d->earlier_ns > total_ns / 100)
 		fprintf(out,
 			"- Calls began before the session: %.0f %% of the time, shown as setup, was before it; "
@@ -89,11 +84,10 @@ static bool is_of_session(const struct session *t, const struct known_fault *f)
 static void report_faults(FILE *out, const struct session *t)
 {
 	char text[KNOWN_FAULT_TEXT];
-	bool any = ARRAY_FIND(f, t->faults, t->fault_count, is_of_session(t, f));
 
 	if (!t->last.faults.gpu_watched)
 		fputs("- GPU faults not observed.\n", out);
-	else if (!any)
+	else if (!ARRAY_FIND(f, t->faults, t->fault_count, is_of_session(t, f)))
 		fprintf(out,
 			"- No GPU reported a fault during this session; %zu open since boot (from the kernel log).\n",
 			session_open_before(t));
@@ -165,23 +159,30 @@ static void report_advice(FILE *out, const struct session *t, const char *server
 	report_remedy(out, t, server);
 }
 
-#define WELL_SHOWN 3 /* servers that are idle: more of them would hide what follows */
+#define SHOWN \
+	3 /* idle servers; in Markdown items of each kind but GPUs: more would hide what follows */
 
-static void report_headline(FILE *out, const struct session *t)
+static void report_headline(FILE *out, const struct session *t, bool markdown)
 {
 	struct headline h;
-	size_t well = 0;
+	size_t well = 0, shown[HEADLINE_KINDS] = {};
 
 	session_headline(t, &h);
 	ARRAY_EACH(item, h.items, h.count) {
-		if (item->rank.kind == HEADLINE_WELL && *item->subject && ++well > WELL_SHOWN)
+		if (item->rank.kind == HEADLINE_WELL && *item->subject && ++well > SHOWN)
 			continue;
+		if (markdown &&
+		    ++shown[item->rank.kind] >
+			    (item->rank.kind == HEADLINE_GPU ? HEADLINE_ITEMS / 2 : SHOWN)) {
+			h.left_out++;
+			continue;
+		}
 		fprintf(out, "- %s\n", item->text);
 		if (item->rank.kind == HEADLINE_LIMIT)
 			report_advice(out, t, item->subject);
 	}
-	if (well > WELL_SHOWN)
-		fprintf(out, "- and servers that NFS does not limit: %zu\n", well - WELL_SHOWN);
+	if (well > SHOWN)
+		fprintf(out, "- and servers that NFS does not limit: %zu\n", well - SHOWN);
 	if (h.left_out)
 		fprintf(out, "- and %zu more\n", h.left_out);
 }
@@ -197,7 +198,7 @@ void report_choice(FILE *out, const struct session *t)
 		safe_line(out, INDENT "mount %s of %s", m->mountpoint, m->server);
 }
 
-static void write_session(FILE *out, const struct session *t)
+static void write_session(FILE *out, const struct session *t, bool markdown)
 {
 	const struct snapshot *s = &t->last;
 	bool calls = ARRAY_FIND(o, t->total.calls.ops, t->total.calls.op_count,
@@ -205,7 +206,7 @@ static void write_session(FILE *out, const struct session *t)
 	double seconds = session_seconds(t);
 
 	fputs("\nSummary\n", out);
-	report_headline(out, t);
+	report_headline(out, t, markdown);
 	if (*s->calls.rpc_missing) {
 		safe_line(out, "- NFS not observed%s: %s.",
 			  calls ? " at the end of the session" : "", s->calls.rpc_missing);
@@ -215,6 +216,9 @@ static void write_session(FILE *out, const struct session *t)
 	} else if (!calls) {
 		fputs("- No NFS call ended.\n", out);
 	}
+	safe_line(out, "- From %s, for %.0f s, on %s: Linux %s, xidscope %s.",
+		  LOCAL_TIME(t->first.wall), seconds, t->origin.host, t->origin.kernel,
+		  t->origin.version);
 	for (size_t i = 0; i < t->server_count; i++)
 		for (int by = 0; by < SHARE_BY_BOTH; by++)
 			summarise_shares(out, t, t->servers[session_sick_first(t, i)].name,
@@ -223,9 +227,6 @@ static void write_session(FILE *out, const struct session *t)
 		summarise_server(out, t, &t->servers[session_sick_first(t, i)], seconds);
 	report_faults(out, t);
 	report_losses(out, s);
-	safe_line(out, "- From %s, for %.0f s, on %s: Linux %s, xidscope %s.",
-		  LOCAL_TIME(t->first.wall), seconds, t->origin.host, t->origin.kernel,
-		  t->origin.version);
 	report_ops(out, t);
 	report_shares(out, t);
 	report_episodes(out, t);
@@ -237,7 +238,7 @@ static void write_session(FILE *out, const struct session *t)
 void report_markdown(FILE *out, const struct session *t)
 {
 	size_t size;
-	FREED char *text = TEXT_OF(size, all, write_session(all, t));
+	FREED char *text = TEXT_OF(size, all, write_session(all, t, true));
 
 	markdown_write(out, text ? text : "");
 }
@@ -245,11 +246,11 @@ void report_markdown(FILE *out, const struct session *t)
 void report_session(FILE *out, const struct session *t, size_t columns)
 {
 	size_t size;
-	FREED char *text = columns ? TEXT_OF(size, all, write_session(all, t)) : NULL;
+	FREED char *text = columns ? TEXT_OF(size, all, write_session(all, t, false)) : NULL;
 	char *line, *end;
 
 	if (!text)
-		write_session(out, t);
+		write_session(out, t, false);
 	for (line = text; line && (end = strchr(line, '\n')); line = end + 1) {
 		/* Blanks before the continuation of a line that does not fit, to align it with the text. */
 		size_t indent = *line == '-'                  ? 2 :
@@ -323,19 +324,20 @@ static void put_line(struct markdown *m, const char *before, struct span line)
 	m->lines++;
 }
 
-/* Puts a backslash before each character that could begin markup. */
+/* Puts a backslash before each character that could begin markup; at the beginning, a number with a point is that of a list. */
 static void put_item(struct markdown *m, struct span text)
 {
 	const char *mark = m->lines ? "" : "**", *begin = text.at;
+	const char *number = begin + strspn(begin, "0123456789");
 
 	fprintf(m->out, "%s%s", m->lines ? "- " : "", mark);
-	for (; span_left(text); text.at++)
-		fprintf(m->out, "%s%c",
-			strchr("\\`*_[]<>|~&", *text.at) ||
-					(text.at == begin && strchr("#+-=", *text.at)) ?
-				"\\" :
-				"",
-			*text.at);
+	for (; span_left(text); text.at++) {
+		bool escape = strchr("\\`*_[]<>|~&$", *text.at) ||
+			      (text.at == begin && strchr("#+-=", *text.at)) ||
+			      (text.at == number && text.at[1] == ' ' && strchr(".)", *text.at));
+
+		fprintf(m->out, "%s%c", escape ? "\\" : "", *text.at);
+	}
 	fprintf(m->out, "%s\n%s", mark, *mark ? "\n" : "");
 	m->lines += *mark ? 2 : 1;
 }
