@@ -497,6 +497,21 @@ TEST(the_content_is_read_at_the_start)
 	assert_content("state", "x");
 }
 
+/* Whoever may write it could clear a node's faults. */
+TEST(the_content_of_others_is_not_read)
+{
+	for (int i = 0; i < (geteuid() ? 1 : 2); i++) {
+		start("state", NULL, NULL);
+		give_to(WRITER_STATE, "counts");
+		finish();
+		assert_int_equal(i ? chown("state", 65534, 0) : chmod("state", 0666), 0);
+		start("state", NULL, NULL);
+		assert_null(w.content.bytes);
+		assert_int_equal(w.files[WRITER_STATE].read_error, -EPERM);
+		finish();
+	}
+}
+
 /* A start that is late is not waited for, and what was there is not lost. */
 TEST(a_late_content_is_set_aside)
 {

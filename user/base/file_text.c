@@ -53,10 +53,10 @@ int file_open_regular(const char *path, int flags, struct stat *status)
 	return file_unless(fd, fstat(fd, status) ? -errno : S_ISREG(status->st_mode) ? 0 : -EINVAL);
 }
 
-int file_text_read_as(struct file_text *f, const char *path, size_t max, int flags, bool own)
+int file_text_read_as(struct file_text *f, const char *path, size_t max, bool own)
 {
 	struct stat status = {};
-	OPEN_FILE fd = file_open_regular(path, flags, &status);
+	OPEN_FILE fd = file_open_regular(path, own ? O_NOFOLLOW : 0, &status);
 	int err;
 
 	*f = (struct file_text){};

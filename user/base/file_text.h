@@ -15,13 +15,13 @@ struct file_text {
 };
 
 /* Reads the regular file @path, also one of proc. Returns 0 or -errno: -EFBIG if it is longer than @max bytes, -EINVAL
- * if it is not a regular file. On failure *@f is empty. @flags O_NOFOLLOW refuses a link with -ELOOP: in another user's folder it
- * could lead to a mount that hangs, or to a device. @own: see file_text_read_own(). */
-#define file_text_read(f, path, max) file_text_read_as(f, path, max, 0, false)
-int file_text_read_as(struct file_text *f, const char *path, size_t max, int flags, bool own);
+ * if it is not a regular file. On failure *@f is empty. @own: see file_text_read_own(). */
+#define file_text_read(f, path, max) file_text_read_as(f, path, max, false)
+int file_text_read_as(struct file_text *f, const char *path, size_t max, bool own);
 
-/* As file_text_read(), for a trusted file. Also -ELOOP: a link, -EMLINK: several names, -EPERM: see file_is_anybodys(). */
-#define file_text_read_own(f, path, max) file_text_read_as(f, path, max, O_NOFOLLOW, true)
+/* As file_text_read(), for a trusted file. Also -ELOOP: a link, which could lead to a mount that hangs, or to a device; -EMLINK:
+ * several names; -EPERM: see file_is_anybodys(). */
+#define file_text_read_own(f, path, max) file_text_read_as(f, path, max, true)
 
 struct stat;
 

@@ -171,7 +171,7 @@ void helper_send_file(const void *file, FILE *out)
 	const struct helper_file *f = file;
 	FILE_TEXT text = {};
 
-	fputc(-file_text_read_as(&text, f->path, 1 << 20, f->own ? O_NOFOLLOW : 0, f->own), out);
+	fputc(-file_text_read_as(&text, f->path, 1 << 20, f->own), out);
 	if (text.bytes)
 		fwrite(text.bytes, 1, text.len, out);
 }

@@ -8,6 +8,7 @@
 
 #include <zlib.h>
 
+#include "base/file_text.h"
 #include "snapshot/table.h"
 
 #define HEAD "{\"format\":\"xidscope-state\"}\n"
@@ -160,8 +161,7 @@ static int read_state(struct state_file *f, struct fault_state *state)
 		log_warn(f->log,
 			 "cannot read the state file %s: %s; it will be renamed to %s.damaged; "
 			 "counting faults from the kernel log",
-			 store->path,
-			 err == -EINVAL || err == -EFBIG ? "it is damaged" : strerror(-err),
+			 store->path, err == -EINVAL ? "it is damaged" : file_text_error(err),
 			 store->path);
 	return err;
 }

@@ -49,8 +49,7 @@ static void open_file(struct process *p, int file, struct writer_answer *a,
 	a->error = check_mount(p, file) ?: output_file_check(&p->files[file].output);
 	if (file != WRITER_STATE || a->error == -EREMOTE)
 		return;
-	a->read_error = file_text_read_as(content, p->files[file].path, WRITER_STATE_MAX,
-					  O_NOFOLLOW, false);
+	a->read_error = file_text_read_own(content, p->files[file].path, WRITER_STATE_MAX);
 	a->size = content->len;
 }
 
