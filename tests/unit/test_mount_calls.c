@@ -4,6 +4,7 @@
 #include "base/mountinfo.h"
 #include "owners/mount_calls.h"
 #include "snapshot/delta.h"
+#include "snapshot/table.h"
 #include "unit.h"
 
 #define OWNERS 4
@@ -241,10 +242,15 @@ TEST(what_has_ended_begins_at_0)
 			k->add(i, formatted("%lu", i), 8);
 		look();
 		assert_false(has_series(k, "1"));
+		look_after(59);
 		k->add(2000, "1", 9);
+		look_after(1);
+		assert_false(has_series(k, "1"));
+		k->add(2000, "1", 19);
 		look();
-		assert_int_equal(k->calls("1"), 9);
-		expect_growth(k, 7 * k->max + k->max - 1 + 8 + 9);
+		assert_int_equal(k->calls("1"), 10);
+		assert_int_equal(k->calls(LABEL_OTHER), 9);
+		expect_growth(k, 7 * k->max + k->max - 1 + 8 + 19);
 	}
 }
 
@@ -322,6 +328,81 @@ TEST(who_has_called_in_the_last_minute_keeps_its_series)
 		assert_int_equal(k->calls(LABEL_OTHER), 5);
 		expect_growth(k, 7 * k->max + 6);
 	}
+}
+
+/* How much owners and mounts have called since *@seen, which becomes the present. */
+static void see(struct calls *seen, uint64_t *owners, uint64_t *mounts)
+{
+	const struct snapshot then = { .time_ns = 1, .calls = *seen };
+	struct delta d = {};
+
+	delta_make(&d, &then, &now);
+	ARRAY_EACH(o, d.calls.owner_calls, d.calls.owner_call_count)
+		*owners += rpc_kinds_sum(o->sums.calls);
+	ARRAY_EACH(m, d.calls.mount_calls, d.calls.mount_call_count)
+		*mounts += rpc_kinds_sum(m->sums.calls);
+	delta_free(&d);
+	calls_free(seen);
+	*seen = (struct calls){};
+	calls_copy(seen, &now.calls, TABLE_MOUNT_CALLS);
+}
+
+/* So many owners, or mounts, that series end and begin again all the time. */
+/* Whoever looks each minute would take 5 calls and then 7, of another time, for 2 more. */
+TEST(other_does_not_end_before_the_rows_of_its_server)
+{
+	const struct series *k;
+
+	for (size_t kind = 0; (k = begin(kind)); kind++) {
+		for (uint64_t i = 1; i <= k->max + 1; i++)
+			k->add(i, formatted("%lu", i), 5);
+		look();
+		assert_int_equal(k->calls(LABEL_OTHER), 5);
+		for (int minute = 1; minute < 62; minute++) {
+			for (uint64_t i = 1; i <= k->max; i++)
+				k->add(i, formatted("%lu", i), 5 + minute);
+			look();
+		}
+		k->add(9000, "9000", 7);
+		look_after(5);
+		assert_int_equal(k->calls(LABEL_OTHER), 12);
+	}
+}
+
+TEST(whoever_looks_each_minute_sees_all_calls)
+{
+	static const unsigned int percents[] = { 50, 5 };
+	const struct series *k;
+
+	for (size_t kind = 0; (k = begin(kind)); kind++)
+		ARRAY_EACH(percent, percents, COUNT(percents)) {
+			uint64_t sum = 0, grew[4] = {}, calls[3 * MOUNT_CALLS_MAX] = {};
+			struct calls quarter = {}, minute = {};
+
+			fresh();
+			srand(*percent);
+			for (int t = 5; t <= 900; t += 5) {
+				for (uint64_t i = 0; i < 3 * k->max; i++) {
+					uint64_t more = (unsigned int)rand() % 100 < *percent ?
+								1 + i % 3 :
+								0;
+
+					sum += more;
+					if (calls[i] += more)
+						k->add(i, formatted("%lu", i), calls[i]);
+				}
+				look_after(5);
+				if (t % 15 == 0)
+					see(&quarter, &grew[0], &grew[1]);
+				if (t % 60 == 0)
+					see(&minute, &grew[2], &grew[3]);
+			}
+			calls_free(&quarter);
+			calls_free(&minute);
+			for (int i = 0; i < 4; i++)
+				if (k->add == share || i % 2)
+					assert_int_equal(grew[i], sum);
+		}
 }
 
 /* Job 4711 calls now and then, and shares of jobs that have ended stay in the source's tables. */

@@ -7,7 +7,8 @@
  * - It keeps its series while it has called in the last hour, a mount also while it is mounted.
  * - If there are too many, the one that is idle for longest loses its series. If all have called in the last minute, the new
  *   one gets none: its calls count for "other" until there is room. So whoever scrapes each minute sees all calls.
- * - A series ends with its count. If the owner calls again, its series begins at 0.
+ * - A series ends with its count. If the owner calls again, its series begins at 0, but not within a minute of its end: its
+ *   calls count for "other" until then. Otherwise whoever scrapes each minute sees 5 calls, then 7, and takes them for 2 more.
  *
  * Invariant: each call counts for one mount and one owner, once, when it is first seen. The increases of all series
  * therefore add up to the server's increase over any time. The sums of their totals do not: ended series are gone.
@@ -44,6 +45,7 @@ uint64_t client_id(uint32_t entry)
 void mount_calls_free(struct mount_calls_state *m)
 {
 	calls_free(&m->totals);
+	calls_free(&m->ended);
 	free(m->seen);
 	*m = (struct mount_calls_state){ .max_owners = m->max_owners,
 					 .owner_mounts = m->owner_mounts };
@@ -145,9 +147,9 @@ static const struct kind {
 #define MOUNTS (&kinds[0])
 #define OWNERS (&kinds[1])
 
-static struct calls_by *rows_of(const struct kind *k, const struct mount_calls_state *m)
+static struct calls_by *rows_of(const struct kind *k, const struct calls *c)
 {
-	return k == OWNERS ? m->totals.owner_calls : m->totals.mount_calls;
+	return k == OWNERS ? c->owner_calls : c->mount_calls;
 }
 
 static bool is_mounted(const struct kind *k, const struct calls_by *row, const struct snapshot *s)
@@ -161,7 +163,7 @@ static struct calls_by *find_last(const struct kind *k, const struct mount_calls
 {
 	struct calls_by *last = NULL;
 
-	ARRAY_EACH(row, rows_of(k, m), table_count(k->table, &m->totals))
+	ARRAY_EACH(row, rows_of(k, &m->totals), table_count(k->table, &m->totals))
 		if (!memcmp((const char *)row + k->begin, (const char *)like + k->begin,
 			    k->end - k->begin) &&
 		    (!last || row->called_ns > last->called_ns))
@@ -170,11 +172,14 @@ static struct calls_by *find_last(const struct kind *k, const struct mount_calls
 }
 
 /* Ends a series, and with it the calls of this owner, or on this mount. */
-static void end_row(const struct kind *k, struct mount_calls_state *m, struct calls_by *row)
+static void end_row(const struct kind *k, struct mount_calls_state *m, struct calls_by *row,
+		    const struct snapshot *s)
 {
+	struct calls_by *ended = table_get_labels(k->table, &m->ended, row);
 	struct calls *c = &m->totals;
 	size_t kept = 0;
 
+	ended->called_ns = s->time_ns;
 	ARRAY_EACH(x, c->owner_mounts, c->owner_mount_count)
 		if (strcmp(x->server, row->server) != 0 ||
 		    memcmp((char *)x + k->begin, (char *)row + k->begin, k->end - k->begin) != 0)
@@ -183,18 +188,35 @@ static void end_row(const struct kind *k, struct mount_calls_state *m, struct ca
 	table_remove(k->table, c, row);
 }
 
-/* Ends the series that are idle for too long. */
+static const char *name_of(const struct kind *k, const struct calls_by *row)
+{
+	return k == OWNERS ? row->owner : *row->mountpoint ? row->mountpoint : row->export;
+}
+
+/* Whether it is "other" of a server that has others' rows: their calls may be its own at any time. */
+static bool is_of_others(const struct kind *k, const struct mount_calls_state *m,
+			 const struct calls_by *row)
+{
+	return !strcmp(name_of(k, row), LABEL_OTHER) &&
+	       ARRAY_FIND(x, rows_of(k, &m->totals), table_count(k->table, &m->totals),
+			  x != row && !strcmp(x->server, row->server));
+}
+
+/* Ends the series that are idle for too long, and lets those begin again that have ended for a minute. */
 static void end_idle(const struct kind *k, struct mount_calls_state *m, const struct snapshot *s)
 {
+	while (table_count(k->table, &m->ended) &&
+	       rows_of(k, &m->ended)->called_ns + SERIES_KEPT_NS(true) <= s->time_ns)
+		table_remove(k->table, &m->ended, rows_of(k, &m->ended));
 	for (size_t i = table_count(k->table, &m->totals); i--;) {
-		struct calls_by *row = &rows_of(k, m)[i];
+		struct calls_by *row = &rows_of(k, &m->totals)[i];
 
 		if (row->called_ns + SERIES_KEPT_NS(false) > s->time_ns)
 			continue;
-		if (is_mounted(k, row, s))
+		if (is_mounted(k, row, s) || is_of_others(k, m, row))
 			row->called_ns = s->time_ns;
 		else
-			end_row(k, m, row);
+			end_row(k, m, row, s);
 	}
 }
 
@@ -204,10 +226,8 @@ static bool make_room(const struct kind *k, struct mount_calls_state *m, const s
 	size_t used = 0, max = k == OWNERS ? m->max_owners : MOUNT_CALLS_MAX;
 	struct calls_by *idle[2] = {}, *ends, like; /* not mounted, and mounted */
 
-	ARRAY_EACH(row, rows_of(k, m), table_count(k->table, &m->totals)) {
-		const char *name = k == OWNERS      ? row->owner :
-				   *row->mountpoint ? row->mountpoint :
-						      row->export;
+	ARRAY_EACH(row, rows_of(k, &m->totals), table_count(k->table, &m->totals)) {
+		const char *name = name_of(k, row);
 		bool mounted;
 
 		if (!strcmp(name, LABEL_OTHER) || find_last(k, m, row) != row)
@@ -225,7 +245,7 @@ static bool make_room(const struct kind *k, struct mount_calls_state *m, const s
 		return used < max;
 	like = *ends;
 	while ((ends = find_last(k, m, &like)))
-		end_row(k, m, ends);
+		end_row(k, m, ends, s);
 	return true;
 }
 
@@ -258,7 +278,8 @@ static void count_client(struct mount_calls_state *m, const struct kind *k,
 	row = table_like(k->table, &m->totals, &like, 0);
 	if (!row && mark)
 		return;
-	if (!row && !find_last(k, m, &like) && (*full = *full || !make_room(k, m, s)))
+	if (!row && (table_like(k->table, &m->ended, &like, 0) ||
+		     (!find_last(k, m, &like) && (*full = *full || !make_room(k, m, s)))))
 		set_labels(k, &like, c, true);
 	row = row ?: table_get_labels(k->table, &m->totals, &like);
 	row->called_ns = s->time_ns;
