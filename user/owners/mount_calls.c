@@ -121,11 +121,8 @@ static void look_for_mounts(struct mount_calls_state *m, const struct mount_list
 {
 	FREED uint32_t *clients = NULL;
 	size_t count;
-	int err;
+	int err = mount_clients_read(mounts->process, &clients, &count);
 
-	if (m->error)
-		return;
-	err = mount_clients_read(mounts->process, &clients, &count);
 	if (!err)
 		assign_clients(m, mounts, clients, count);
 	else if (err != -ENOMEM && err != -EMFILE && err != -ENFILE && err != -E2BIG &&
@@ -394,7 +391,7 @@ void mount_calls_add(struct mount_calls_state *m, struct client_list *clients,
 {
 	uint64_t failed = memory_failed();
 
-	if (see_clients(m, clients, mounts->changed))
+	if (see_clients(m, clients, mounts->changed) && !m->error)
 		look_for_mounts(m, mounts);
 	/* All that a client has called would count again as its growth. */
 	if (memory_error(failed))
