@@ -1247,14 +1247,15 @@ TEST(a_gsp_that_misses_heartbeats_for_minutes_has_stopped)
 	for (int i = 0; i < 50; i++) {
 		record("NVRM: _kgspRpcRecvPoll: GSP RM heartbeat timed out");
 		record("NVRM: GPU1 _kgspIsHeartbeatTimedOut: GSP-RM heartbeat timed out");
+		record("NVRM: GPU2 _kgspIsHeartbeatTimedOut: LibOS heartbeat timed out, diff 4");
 		pass(7 * SECOND);
 	}
-	assert_state("gsp_heartbeat_timeout 200");
+	assert_state("gsp_heartbeat_timeout 250");
 	for (int i = 0; i < 51; i++) {
 		record(heartbeat);
 		pass(6 * SECOND);
 	}
-	assert_state("gsp_heartbeat_timeout 251, gsp_stopped 1");
+	assert_state("gsp_heartbeat_timeout 301, gsp_stopped 1");
 }
 
 TEST(recovery_to_none_is_evidence)
