@@ -455,6 +455,21 @@ TEST(only_failures_of_the_driver_count_and_only_the_drivers)
 	}
 }
 
+TEST(a_node_whose_gpus_the_driver_need_not_take_is_fine)
+{
+	struct node_state guests = { .bus_count = 8 };
+
+	o.node = &guests;
+	add_event(true, "none_probed", "", NOW - 10);
+	assert_only(HEALTH_DRIVER_ERROR, HEALTH_FAIL);
+	guests.guests = 7; /* and one is given back */
+	assert_ok();
+	add_event(true, "none_found", "", NOW - 10);
+	assert_only(HEALTH_DRIVER_ERROR, HEALTH_FAIL);
+	guests = (struct node_state){};
+	assert_finding(HEALTH_DRIVER_ERROR, HEALTH_FAIL, "the driver takes no GPU");
+}
+
 /* Until 4.19 the line is of the device with the error. */
 TEST(the_device_that_does_not_recover_is_a_port_or_the_gpu)
 {
@@ -889,7 +904,7 @@ TEST(times_are_read_and_written)
 	tzset();
 	assert_golden(TEST_DATA "/times.tsv", times_of);
 	assert_string_equal(LOCAL_TIME(NOW_UTC), "2026-11-25 12:00:00 +0100");
-	unsetenv("TZ");
+	setenv("TZ", "UTC", 1);
 	tzset();
 	for (size_t i = 0; i < COUNT(written); i++) {
 		time_to_text(text, sizeof(text), written[i].seconds);

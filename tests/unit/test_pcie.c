@@ -110,6 +110,7 @@ TEST(a_gpu_without_a_driver_beside_others_is_unused)
 	f = (struct node_state){};
 	pcie_gpus_read(&f, &(struct node_state){}, root);
 	assert_int_equal(f.unused_count, 0); /* no GPU has the driver */
+	assert_int_equal(f.guests, 1);
 	f = (struct node_state){ .driver_expected = true };
 	pcie_gpus_read(&f, &(struct node_state){}, root);
 	assert_int_equal(f.unused_count, 1);

@@ -61,6 +61,7 @@ struct node_state {
 	size_t unused_count;
 	char bus[NODE_LINKS_MAX][PCI_ADDRESS_SIZE]; /* all GPUs on the PCI bus */
 	size_t bus_count;
+	size_t guests; /* of these, those given to guests */
 	uint32_t bus_names; /* checksum of the addresses of all devices on the bus; 0: none */
 	struct node_link links[NODE_LINKS_MAX];
 	size_t link_count;

@@ -116,6 +116,15 @@ static bool is_gpu(const char *device)
 	       !has(device, "physfn");
 }
 
+/* By "vfio-pci", "nvgrace-gpu-vfio-pci" or another. */
+static bool is_guests(const char *device)
+{
+	char driver[256] = "";
+
+	return readlink(PATHF("%s/driver", device), driver, sizeof(driver) - 1) > 0 &&
+	       strstr(driver, "vfio");
+}
+
 void pcie_gpus_read(struct node_state *node, const struct node_state *before, const char *root)
 {
 	const char *path = PATHF("%s" DEVICES, root);
@@ -134,9 +143,13 @@ void pcie_gpus_read(struct node_state *node, const struct node_state *before, co
 			if (node->bus_count < NODE_LINKS_MAX && is_gpu(PATHF("%s/%s", path, name)))
 				memcpy(node->bus[node->bus_count++], name, sizeof(name));
 	}
-	for (size_t i = 0; i < node->bus_count && (node->gpus || node->driver_expected); i++)
-		if (!has(PATHF("%s/%s", path, node->bus[i]), "driver"))
+	for (size_t i = 0; i < node->bus_count; i++) {
+		const char *device = PATHF("%s/%s", path, node->bus[i]);
+
+		node->guests += is_guests(device);
+		if ((node->gpus || node->driver_expected) && !has(device, "driver"))
 			memcpy(node->unused[node->unused_count++], node->bus[i], sizeof(name));
+	}
 }
 
 /* ---- the last hours ---- */

@@ -332,12 +332,15 @@ static enum fault_standing message_standing(const struct health_evaluation *e,
 					    const struct driver_message *m,
 					    const struct kernel_event *v)
 {
-	/* A node without GPUs; one that had some before has gpu_gone. */
-	if (!strcmp(v->kind, "none_found") && e->o->node && !e->o->node->bus_count)
+	const struct node_state *node = e->o->node;
+
+	/* A node without GPUs; one that had some before has gpu_gone. Or whose GPUs are given to guests; one without a driver is unused. */
+	if (node && (!node->bus_count || node->guests) &&
+	    !strcmp(v->kind, node->bus_count ? "none_probed" : "none_found"))
 		return STANDING_OVER;
 	/* What needs a restart is not over with the reset of a GPU that may be another. */
 	if (m->of_one && !*v->device &&
-	    (!e->o->node || e->o->node->bus_count <= 1 || strcmp(m->action, "restart_bm") != 0))
+	    (!node || node->bus_count <= 1 || strcmp(m->action, "restart_bm") != 0))
 		ARRAY_EACH(r, e->s->faults.recoveries, e->s->faults.recovery_count)
 			if (strcmp(r->evidence, RECOVERY_WITHDRAWN) != 0 && v->last <= r->time)
 				return STANDING_OVER;
