@@ -1204,6 +1204,22 @@ TEST(a_failed_start_of_two_lines_counts_once)
 	assert_state("rm_init_adapter_failed 2");
 }
 
+TEST(a_virtual_function_that_the_driver_ignores_is_no_failure)
+{
+	for (int i = 0; i < 128; i++) {
+		char line[80];
+
+		sprintf(line, "NVRM: Ignoring probe for VF 0000:41:%02x.%d ", i / 8, i % 8);
+		record(line);
+		sprintf(line, "nvidia: probe of 0000:41:%02x.%d failed with error -1", i / 8,
+			i % 8);
+		record(line);
+	}
+	assert_state("");
+	record("nvidia: probe of 0000:42:00.0 failed with error -1");
+	assert_state("probe_failed 1");
+}
+
 /* The GPUs below it may be healthy, and there may be none. */
 TEST(a_pcie_error_from_which_no_gpu_recovers_is_the_ports)
 {

@@ -333,6 +333,8 @@ static bool is_left_out(const struct fault_events *e, const struct kernel_line *
 
 	if (!strcmp(line->name, "pcie_unrecovered"))
 		return !e->unrecovered || e->unrecovered < time - UNRECOVERED_SECONDS;
+	if (!strcmp(line->name, "probe_failed"))
+		return e->vf_ignored > since && !strcmp(line->device, e->vf);
 	if (line->follows_itself)
 		return ARRAY_FIND(v, c->kernel_events, c->kernel_event_count,
 				  v->gpu_driver && v->last > since &&
@@ -366,6 +368,10 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 		break;
 	case KERNEL_LINE_UNRECOVERED:
 		e->unrecovered = time;
+		break;
+	case KERNEL_LINE_VF_IGNORED:
+		e->vf_ignored = time;
+		memcpy(e->vf, line->device, sizeof(e->vf));
 		break;
 	case KERNEL_LINE_LOAD_BEGINS:
 		fault_events_load_begins(e, time_ns);

@@ -27,6 +27,7 @@ enum kernel_line_kind {
 	KERNEL_LINE_GPU_RATE_LIMITED, /* the driver no longer prints all GSP errors of device */
 	KERNEL_LINE_GPU_DRIVER, /* a failure of the GPU driver: name */
 	KERNEL_LINE_UNRECOVERED, /* device, a GPU, is left as it is after a PCIe error of another device */
+	KERNEL_LINE_VF_IGNORED, /* device, a GPU's virtual function, is not for the driver, and its probe fails */
 	KERNEL_LINE_LOAD_BEGINS, /* of the GPU driver */
 	KERNEL_LINE_LOADED, /* the GPU driver, at the end of its load */
 	KERNEL_LINE_UNLOADED, /* the GPU driver */
@@ -145,6 +146,8 @@ struct fault_events {
 	uint64_t load_begin_ns; /* of the driver's load, CLOCK_MONOTONIC; 0: none, or not known */
 	uint64_t last_xid_ns;
 	double unrecovered; /* the last KERNEL_LINE_UNRECOVERED, in seconds since the boot; 0: none */
+	double vf_ignored; /* the same for KERNEL_LINE_VF_IGNORED, and its device */
+	char vf[LABEL_SIZE];
 	struct {
 		uint64_t since_ns, last_ns;
 	} heartbeats[MAX_GPU_NUMBERS + 1]; /* missed ones in a row, by the line's gpu_number */
