@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "unit.h"
+#include "base/safe_text.h"
 #include "base/time_text.h"
 #include "past/history.h"
 
@@ -309,13 +310,17 @@ TEST(errors_of_other_jobs_are_no_cause)
 	CAUSE("nfs_error", ERRORS("state", "slurm:8"));
 	CAUSE("none", ERRORS("data", "slurm:8"));
 	CAUSE("none", ERRORS("stale", "slurm:8 pod:train/loader-0"));
+	CAUSE("none", ERRORS("data", "env:RUN=8 slurm:8"));
+	CAUSE("nfs_error", ERRORS("data", "slurm:8 env:RUN=7"));
 }
 
+#define FORTY_X "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 #define POD(name) ",\"cgroup\":\"/kubepods/x\",\"pod\":\"uid\",\"pod_name\":\"" name "\""
 
 TEST(a_job_is_also_found_in_a_pod_and_a_pod_by_its_name)
 {
 	static const char owner[] = "pod:train/loader-0 slurm:4711";
+	char long_name[80] = "env:RUN=";
 
 	CAUSE("oom_kill", LINE("03:10:00", 610, OOM(POD("7"))));
 	CAUSE("oom_kill", LINE("03:10:00", 610, OOM(POD("train/x") ",\"job\":\"7\"")));
@@ -333,6 +338,14 @@ TEST(a_job_is_also_found_in_a_pod_and_a_pod_by_its_name)
 	assert_true(past_owner_is(span_of(owner), "slurm:4711"));
 	assert_false(past_owner_is(span_of("container:4711"), "4711"));
 	assert_true(past_owner_is(span_of("env:SLURM_JOB_ID=4711"), "4711"));
+	/* As it was written, or as the agent writes it, and JSON the label. */
+	assert_true(past_owner_is(span_of("env:RUN=exp_7"), "exp 7"));
+	assert_true(past_owner_is(span_of("env:RUN=exp_7"), "env:RUN=exp_7"));
+	assert_true(past_owner_is(span_of("env:RUN=\\\"a\\\\xff"), "\"a\xff"));
+	assert_true(past_owner_is(span_of("env:RUN=\\\"a\\\\xff"), "\"a\\xff"));
+	label_from_bytes(long_name + strlen("env:RUN="), 65, FORTY_X FORTY_X, 80);
+	assert_true(past_owner_is(span_of(long_name), FORTY_X FORTY_X));
+	assert_false(past_owner_is(span_of("env:RUN=slurm:4711"), "4711"));
 	assert_true(past_owner_is(span_of("unit:nginx.service"), "unit:nginx.service"));
 	assert_false(past_owner_is(span_of(""), "4711"));
 }

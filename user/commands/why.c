@@ -335,16 +335,12 @@ static void print_markdown(struct past *p)
 	markdown_write(stdout, text ? text : "");
 }
 
-static const struct past_event *find_cause(const struct past *p, const char **cause)
-{
-	return history_cause(&p->history, p->o->job, p->since, p->until, cause);
-}
-
 /* One line, for the comment of a job. Then what NFS had of the job's own: bursts, stalls and waits of its calls. */
 static void print_cause(const struct past *p)
 {
 	const char *cause;
-	const struct past_event *of = find_cause(p, &cause);
+	const struct past_event *of =
+		history_cause(&p->history, p->o->job, p->since, p->until, &cause);
 	FREED char *text = of ? describe_event(of) : NULL;
 	double seconds = unwatched_seconds(p);
 	char rest[80] = "";
@@ -434,7 +430,7 @@ static void print_json(const struct past *p)
 	json_time(&j, "since", p->since);
 	json_time(&j, "until", p->until);
 	if (p->o->job) {
-		event = find_cause(p, &cause);
+		event = history_cause(h, p->o->job, p->since, p->until, &cause);
 		json_text(&j, "job", p->o->job);
 		json_text(&j, "cause", cause);
 		if (event) {

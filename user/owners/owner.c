@@ -40,9 +40,8 @@ static bool find_user(char *name, size_t size, const char *path)
 /* The first two names of a path. */
 static void name_group(char *name, size_t size, const char *path)
 {
-	const char *end = strchr(path + 1, '/');
+	const char *first = strchrnul(path + 1, '/'), *end = strchrnul(first + !!*first, '/');
 
-	end = end ? strchrnul(end + 1, '/') : path + strlen(path);
 	snprintf(name, size, "group:%.*s", (int)(end - path - 1), path + 1);
 }
 

@@ -2,15 +2,16 @@
 /* How grave an event of the past was, whom it names, and whether it may have ended a job. */
 #include "past/history.h"
 
+#include "base/cgroup.h"
 #include "base/json.h"
+#include "base/safe_text.h"
 
 static const char *const grades[] = { "info", "unknown", "warning", "fatal" };
-#define GRADES (COUNT(grades))
-#define GRADE_FATAL (GRADES - 1)
+#define GRADE_FATAL (COUNT(grades) - 1)
 
 const char *past_grade(const struct past_event *e)
 {
-	const char *const *grade = ARRAY_FIND(g, grades, GRADES, span_is(e->severity, *g));
+	const char *const *grade = ARRAY_FIND(g, grades, COUNT(grades), span_is(e->severity, *g));
 
 	return grade ? *grade : event_class_of(e->kind, e->name)->grade;
 }
@@ -62,22 +63,31 @@ size_t past_owners(const struct past_event *e, struct past_owner **owners)
 	return o.count;
 }
 
+/* The first is no job's. */
+static const char *const kinds[] = { "container:", "slurm:", "lsf:", "pbs:", "pod:", "env:" };
+
 bool past_owner_is(struct span owner, const char *job)
 {
-	static const char *const kinds[] = { "", "slurm:", "lsf:", "pbs:", "pod:", "container:" };
 	bool number = !job[strspn(job, "0123456789[]")];
+	char text[EVENT_TEXT + 1], label[CONTAINER_NAME]; /* as the agent writes the name */
 
-	while (span_left(owner)) {
-		struct span name = span_take_word(&owner);
+	label_from_bytes(label, sizeof(label), job, strlen(job));
+	for (char *blank = label; (blank = strchr(blank, ' '));)
+		*blank = '_';
+	json_decode(owner, text, sizeof(text));
+	for (owner = span_of(text); span_left(owner);) {
+		struct span word = span_take_word(&owner), name = word;
 
-		if (span_take(&name, "env:"))
-			span_take_through(&name, "=");
 		/* A number is a job's, although a container may be called so. */
-		if (number && span_starts_with(name, "container:"))
+		if (number && span_starts_with(word, "container:"))
 			continue;
-		for (size_t i = 0; i < COUNT(kinds); i++)
-			if (span_take(&name, kinds[i]) && span_is(name, job))
-				return true;
+		ARRAY_EACH(k, kinds, COUNT(kinds))
+			if (span_take(&name, *k))
+				break;
+		if (span_starts_with(word, "env:"))
+			span_take_through(&name, "=");
+		if (span_is(word, job) || span_is(name, job) || span_is(name, label))
+			return true;
 	}
 	return false;
 }
@@ -90,13 +100,12 @@ enum owner { OWNER_NONE, OWNER_OTHER, OWNER_JOB };
 /* Whether calls failed, and all that made them are jobs and pods. Lost state and a grace period are everyone's. */
 static bool is_of_jobs(const struct past_event *e)
 {
-	static const char *const kinds[] = { "slurm:", "lsf:", "pbs:", "pod:" };
 	struct span owner = e->owner, name;
 	bool all = e->kind == EVENT_KIND_NFS_ERRORS && span_left(owner) &&
 		   !span_is(e->name, "state") && !span_is(e->name, "grace");
 
 	while (all && span_left(name = span_take_word(&owner)))
-		all = ARRAY_FIND(k, kinds, COUNT(kinds), span_starts_with(name, *k));
+		all = ARRAY_FIND(k, kinds + 1, COUNT(kinds) - 1, span_starts_with(name, *k));
 	return all;
 }
 
@@ -114,9 +123,8 @@ static enum owner owner_of(const struct past_event *e, const char *job)
 		else if (owner == OWNER_NONE && !span_is(owners[i].name, "/"))
 			owner = OWNER_OTHER;
 	/* Others held the GPU; perhaps this job did as well. */
-	if (owner == OWNER_OTHER && e->holders_unsure && !span_left(e->cgroup))
-		return OWNER_NONE;
-	return owner;
+	return owner == OWNER_OTHER && e->holders_unsure && !span_left(e->cgroup) ? OWNER_NONE :
+										    owner;
 }
 
 struct candidate {
