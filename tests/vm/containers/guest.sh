@@ -72,6 +72,12 @@ calls_of container:my-box nspawn systemd-nspawn -q -M my-box -D tree --bind=/mnt
 printf '%s\n' 'lxc.rootfs.path = dir:/job/tree' 'lxc.uts.name = lxc-1' 'lxc.net.0.type = empty' 'lxc.apparmor.profile = unconfined' \
 	'lxc.mount.entry = /mnt/data data none bind 0 0' >/var/lib/lxc/lxc-1/config
 calls_of container:lxc-1 lxc lxc-start -F -n lxc-1 --
+mkdir '/var/lib/lxc/box 2'
+sed 's/= lxc-1/= box2/' /var/lib/lxc/lxc-1/config >'/var/lib/lxc/box 2/config'
+calls_of container:box_2 blank lxc-start -F -n 'box 2' --
+docker rm fs >/dev/null
+calls_of container:fs again docker run --name fs "${options[@]}" t:1
+calls_of container:by-runc by-runc podman --runtime runc run --name by-runc --network none -v /mnt/data:/data localhost/t:1
 
 step "all add up"
 for name in calls sent_bytes received_bytes; do
