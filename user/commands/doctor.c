@@ -2,7 +2,6 @@
 /* `xidscope doctor`: findings about this kernel, as lines or as JSON. */
 #include "commands/commands.h"
 
-#include <glob.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
@@ -118,21 +117,24 @@ static void add_source_checks(struct diagnosis *d)
 	}
 }
 
-/* Whether the first line of any file that matches @pattern begins with @begin. */
-static bool any_begins(const struct diagnosis *d, const char *pattern, const char *begin)
+/* Whether the file begins with @begin. */
+static bool begins(const char *path, const char *begin)
 {
-	bool found = false;
 	char line[32];
-	glob_t files;
 
-	if (glob(PATHF("%s%s", d->root, pattern), 0, NULL, &files))
-		return false;
-	for (size_t i = 0; i < files.gl_pathc; i++) {
-		file_first_line(files.gl_pathv[i], line, sizeof(line));
-		found |= !strncmp(line, begin, strlen(begin));
-	}
-	globfree(&files);
-	return found;
+	file_first_line(path, line, sizeof(line));
+	return !strncmp(line, begin, strlen(begin));
+}
+
+static bool uses_localio(const struct diagnosis *d)
+{
+	const char *path = PATHF("%s/sys/fs/nfs", d->root), *name;
+	OPEN_FOLDER *folder = opendir(path);
+
+	while ((name = folder_next(folder)))
+		if (begins(PATHF("%s/%s/localio", path, name), "1"))
+			return true;
+	return false;
 }
 
 static void describe_mounts(struct diagnosis *d)

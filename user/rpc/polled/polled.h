@@ -135,7 +135,7 @@ void transports_add_slots(const struct transports *t, const char *root, struct s
 /* A transport in sysfs, in the form of net/sunrpc/sysfs.c (5.14): ".../switch-0/xprt-7-tcp". A switch has the transports of one
  * client of sunrpc. */
 struct xprt_file {
-	uint32_t switch_number;
+	uint32_t switch_number, number;
 	char protocol[RPC_PROTO_LEN];
 	struct endpoint remote; /* no port: unknown (from 5.18) */
 	uint32_t slots_max;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The transports of the NFS mounts, as mountstats and sysfs show them. */
-#include <glob.h>
-
 #include "base/file_text.h"
 #include "rpc/polled/polled.h"
 
@@ -108,26 +106,16 @@ bool xprt_info_parse(struct xprt_file *f, const char *text)
 	       read_value(text, "pending_q_len", &f->pending);
 }
 
-/* @path: ".../xprt-7-tcp/xprt_info". False: it is not connected. */
-static bool read_file(struct xprt_file *f, const char *path)
+/* @folder: ".../xprt-7-tcp". False: it is not connected. */
+static bool read_files(struct xprt_file *f, const char *folder)
 {
-	const char *folder = PATHF("%.*s", (int)(strrchr(path, '/') - path), path);
 	FILE_TEXT text = {};
 
-	*f = (struct xprt_file){};
-	f->switch_number =
-		(uint32_t)strtoul(strstr(folder, "/switch-") + strlen("/switch-"), NULL, 10);
-	snprintf(f->protocol, sizeof(f->protocol), "%s", strrchr(folder, '-') + 1);
 	/* The file cannot be read while there is no connection. */
 	return file_first_line(PATHF("%s/dstaddr", folder), f->remote.address,
 			       sizeof(f->remote.address)) &&
-	       !file_text_read(&text, path, FILE_MAX) && xprt_info_parse(f, text.bytes);
-}
-
-/* By their numbers: "xprt-9-tcp" is before "xprt-10-tcp". */
-static int by_number(const void *a, const void *b)
-{
-	return strverscmp(*(char *const *)a, *(char *const *)b);
+	       !file_text_read(&text, PATHF("%s/xprt_info", folder), FILE_MAX) &&
+	       xprt_info_parse(f, text.bytes);
 }
 
 /* The transports that are connected, in the order of the kernel's numbers. */
@@ -136,18 +124,41 @@ struct xprt_list {
 	size_t count;
 };
 
-static void read_files(struct xprt_list *list, const char *root)
+static int by_number(const void *a, const void *b)
 {
-	glob_t paths;
+	const struct xprt_file *f = a, *g = b;
 
-	if (glob(PATHF("%s/sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*/xprt_info", root),
-		 GLOB_NOSORT, NULL, &paths))
-		return;
-	qsort(paths.gl_pathv, paths.gl_pathc, sizeof(*paths.gl_pathv), by_number);
-	list->files = calloc(paths.gl_pathc, sizeof(*list->files));
-	for (size_t i = 0; list->files && i < paths.gl_pathc; i++)
-		list->count += read_file(&list->files[list->count], paths.gl_pathv[i]);
-	globfree(&paths);
+	return ORDER(f->switch_number, g->switch_number) ?: ORDER(f->number, g->number);
+}
+
+static void read_switch(struct xprt_list *list, const char *path, uint32_t number)
+{
+	OPEN_FOLDER *folder = opendir(path);
+	const char *name;
+
+	while ((name = folder_next(folder))) {
+		struct xprt_file f = { .switch_number = number };
+
+		if (sscanf(name, "xprt-%" SCNu32, &f.number) != 1)
+			continue;
+		snprintf(f.protocol, sizeof(f.protocol), "%s", strrchr(name, '-') + 1);
+		if (read_files(&f, PATHF("%s/%s", path, name)))
+			*ARRAY_APPEND(list->files, list->count) = f;
+	}
+}
+
+static void read_switches(struct xprt_list *list, const char *root)
+{
+	const char *path = PATHF("%s/sys/kernel/sunrpc/xprt-switches", root);
+	OPEN_FOLDER *folder = opendir(path);
+	const char *name;
+	uint32_t number;
+
+	while ((name = folder_next(folder)))
+		if (sscanf(name, "switch-%" SCNu32, &number) == 1)
+			read_switch(list, PATHF("%s/%s", path, name), number);
+	if (list->count)
+		qsort(list->files, list->count, sizeof(*list->files), by_number);
 }
 
 /* The transport of @t that sysfs shows; NULL: it belongs to no NFS mount. The server's port separates NFS from lockd
@@ -193,7 +204,7 @@ void transports_add_slots(const struct transports *t, const char *root, struct s
 {
 	struct xprt_list list = {};
 
-	read_files(&list, root);
+	read_switches(&list, root);
 	for (size_t i = 0; i < list.count; i++)
 		add_slots(t, s, &list, &list.files[i]);
 	free(list.files);
