@@ -42,12 +42,14 @@ static void write_text(const char *trouble)
 	text_end(out);
 }
 
+static bool faults_wanted = true;
+
 static bool parses(const char *json, size_t len)
 {
 	struct file_text copy = { strndup(json, len), len };
 
 	health_file_free(&file);
-	wrong = health_file_parse(&file, copy, boot, monotonic_ns());
+	wrong = health_file_parse(&file, copy, boot, monotonic_ns(), faults_wanted);
 	return !wrong;
 }
 
@@ -109,6 +111,19 @@ TEST(findings_survive)
 	write_text("why");
 	assert_true(parses(text, text_len));
 	assert_string_equal(file.trouble, "why");
+}
+
+TEST(faults_are_read_where_they_are_wanted)
+{
+	fill();
+	write_text(NULL);
+	strcpy(strstr(text, "\"faults\":["), "\"faults\":[7]}");
+	assert_false(parses(text, strlen(text)));
+	faults_wanted = false;
+	assert_true(parses(text, strlen(text)));
+	faults_wanted = true;
+	assert_int_equal(file.faults.count, 0);
+	assert_int_equal(file.findings.count, 3);
 }
 
 TEST(what_is_not_a_uuid_is_not_written)

@@ -223,7 +223,7 @@ static int edit(struct change *c, struct output_file *f)
 
 	if (err)
 		return err;
-	health_file_read(&c->health, o->health_file, o->max_age);
+	health_file_read(&c->health, o->health_file, o->max_age, true);
 	/* A text that the agent could not read is not written. */
 	if (!make_text(c) || ack_parse(&list, c->text, c->len, error, sizeof(error)))
 		return trouble("%s: %s; remove what is not needed", o->ack, error);

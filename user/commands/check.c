@@ -97,7 +97,7 @@ static void take_result(struct result *v, const struct options *o)
 static void read_result(struct result *v, const struct options *o)
 {
 	*v = (struct result){ .exit = CHECK_UNKNOWN };
-	if (!health_file_read(&v->file, o->health_file, o->max_age))
+	if (!health_file_read(&v->file, o->health_file, o->max_age, false))
 		return;
 	if (*v->file.trouble) {
 		safe_format(v->file.error, sizeof(v->file.error), "%s", v->file.trouble);

@@ -39,7 +39,7 @@ void agent_line(char *text, size_t size, const struct options *o)
 {
 	HEALTH_FILE f;
 
-	if (health_file_read(&f, o->health_file, o->max_age))
+	if (health_file_read(&f, o->health_file, o->max_age, false))
 		safe_format(text, size, "%s, %.0f s ago: %s", level_word(&f), f.age, f.headline);
 	else
 		safe_format(text, size, "%s", f.error);
@@ -49,7 +49,7 @@ bool agent_runs(const struct options *o)
 {
 	HEALTH_FILE f;
 
-	return health_file_read(&f, o->health_file, o->max_age) ||
+	return health_file_read(&f, o->health_file, o->max_age, false) ||
 	       (f.trouble && *f.trouble && f.age <= o->max_age);
 }
 
@@ -109,7 +109,7 @@ int cmd_status(const struct options *o)
 {
 	HEALTH_FILE f;
 
-	if (!health_file_read(&f, o->health_file, o->max_age)) {
+	if (!health_file_read(&f, o->health_file, o->max_age, true)) {
 		terminal_line(stdout, INDENT, "agent     not known: %s", f.error);
 		return EXIT_TROUBLE;
 	}
@@ -159,7 +159,7 @@ static void print_json(const struct health_list *faults)
 int cmd_faults(const struct options *o)
 {
 	HEALTH_FILE file;
-	bool known = health_file_read(&file, o->health_file, o->max_age);
+	bool known = health_file_read(&file, o->health_file, o->max_age, true);
 
 	if (!known || *file.trouble)
 		trouble("%s", known ? file.trouble : file.error);

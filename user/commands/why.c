@@ -505,7 +505,7 @@ static void narrow_history(struct past *p)
 /* Finds which faults of this boot are open, if an agent runs. The history refers to the file's texts. */
 static void add_standings(struct past *p)
 {
-	if (!health_file_read(&p->health, p->o->health_file, p->o->max_age))
+	if (!health_file_read(&p->health, p->o->health_file, p->o->max_age, true))
 		return;
 	ARRAY_EACH(e, p->history.events, p->history.count)
 		ARRAY_EACH(f, p->health.faults.items, p->health.faults.count)

@@ -25,7 +25,7 @@
  * give, nor the wall clock, which may be set, counts. A file of another boot says nothing of this one.
  *
  * A reader skips members that it does not know and takes missing ones as unknown. Anything else is refused: a file that
- * is cut is no JSON text. */
+ * is cut is no JSON text. Only commands that list faults read `faults`. */
 #include "health/health_file.h"
 
 #include <math.h>
@@ -147,7 +147,7 @@ void health_file_write(FILE *out, const struct health_content *c)
 
 struct member {
 	const char *name;
-	enum { MEMBER_TEXT, MEMBER_NUMBER, MEMBER_TIME, MEMBER_LIST } type;
+	enum { MEMBER_TEXT, MEMBER_NUMBER, MEMBER_TIME, MEMBER_LIST, MEMBER_LATER } type;
 	size_t offset;
 };
 
@@ -217,6 +217,9 @@ static void read_member(void *context, struct span name, struct span value)
 		list.list = to;
 		t->failed |= !json_read(value, read_item, &list) || list.failed;
 		break;
+	case MEMBER_LATER:
+		*(struct span *)to = value;
+		break;
 	}
 }
 
@@ -229,7 +232,7 @@ static bool read_object(struct health_file *f, const struct member *members, siz
 	for (size_t i = 0; i < count; i++)
 		if (members[i].type == MEMBER_TEXT)
 			*(const char **)((char *)to + members[i].offset) = "";
-		else if (members[i].type != MEMBER_LIST)
+		else if (members[i].type < MEMBER_LIST)
 			*(double *)((char *)to + members[i].offset) = NAN;
 	return span_left(value) && *value.at == '{' && json_read(value, read_member, &t) &&
 	       !t.failed;
@@ -245,8 +248,16 @@ static void read_item(void *context, struct span name, struct span value)
 	t->failed |= !read_object(t->file, item_members, COUNT(item_members), item, value);
 }
 
+static bool read_faults(struct health_file *f)
+{
+	struct target list = { .file = f, .list = &f->faults };
+
+	return !span_left(f->faults_text) ||
+	       (json_read(f->faults_text, read_item, &list) && !list.failed);
+}
+
 const char *health_file_parse(struct health_file *f, struct file_text text, const char *boot,
-			      uint64_t now_ns)
+			      uint64_t now_ns, bool faults)
 {
 	uint64_t failed = memory_failed();
 	bool whole;
@@ -254,7 +265,8 @@ const char *health_file_parse(struct health_file *f, struct file_text text, cons
 	*f = (struct health_file){ .text = text, .decoded = malloc(text.len + 1) };
 	f->next = f->decoded;
 	whole = f->decoded &&
-		read_object(f, file_members, COUNT(file_members), f, file_text_span(&text));
+		read_object(f, file_members, COUNT(file_members), f, file_text_span(&text)) &&
+		(!faults || read_faults(f));
 	if (!f->decoded || memory_error(failed))
 		return "no memory";
 	if (!whole)
@@ -270,12 +282,12 @@ const char *health_file_parse(struct health_file *f, struct file_text text, cons
 	return NULL;
 }
 
-bool health_file_read(struct health_file *f, const char *path, double max_age)
+bool health_file_read(struct health_file *f, const char *path, double max_age, bool faults)
 {
 	struct file_text text;
 	int err = file_text_read_own(&text, path, HEALTH_FILE_MAX_BYTES);
-	const char *wrong =
-		err ? file_text_error(err) : health_file_parse(f, text, boot_id(), monotonic_ns());
+	const char *wrong = err ? file_text_error(err) :
+				  health_file_parse(f, text, boot_id(), monotonic_ns(), faults);
 
 	if (err)
 		*f = (struct health_file){ .age = NAN };

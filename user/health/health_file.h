@@ -46,21 +46,23 @@ struct health_file {
 	struct health_list {
 		struct health_item *items;
 		size_t count;
-	} rules, servers, findings, faults,
+	} rules, servers, findings,
 		gpus; /* of a server .device and .what: its name, what limits it */
+	struct span faults_text; /* a list as it stands in the file, */
+	struct health_list faults; /* and as it was read */
 	struct file_text text;
 	char *decoded, *next; /* the texts; room for the next */
 };
 
 /* Reads the file @path, which must be root's or this user's, and not a link. Unknown members are skipped. Returns false if
  * nothing is known: the file is missing, another's, damaged, in another format or older than @max_age seconds; @error says why.
- * If the agent could not judge, @trouble says why. */
-bool health_file_read(struct health_file *f, const char *path, double max_age);
+ * If the agent could not judge, @trouble says why. @faults: read these as well, of which there may be thousands. */
+bool health_file_read(struct health_file *f, const char *path, double max_age, bool faults);
 
 /* The same for a text, which the file takes over and frees; pure. Age and trouble are only read. Returns NULL, or what is wrong
  * with it. @now_ns: CLOCK_MONOTONIC, of the boot @boot. */
 const char *health_file_parse(struct health_file *f, struct file_text text, const char *boot,
-			      uint64_t now_ns);
+			      uint64_t now_ns, bool faults);
 
 void health_file_free(struct health_file *f);
 
