@@ -115,6 +115,13 @@ bool file_first_line(const char *path, char *line, size_t size)
 	return found;
 }
 
+bool file_begins(const char *path, const char *text)
+{
+	char line[32];
+
+	return file_first_line(path, line, sizeof(line)) && !strncmp(line, text, strlen(text));
+}
+
 uint64_t file_number(const char *path, const char *label, int base)
 {
 	FILE_TEXT file = {};
@@ -183,7 +190,10 @@ void folder_close(DIR **folder)
 
 const char *folder_next(DIR *folder)
 {
-	const struct dirent *entry = folder ? readdir(folder) : NULL;
+	const struct dirent *entry;
 
+	do
+		entry = folder ? readdir(folder) : NULL;
+	while (entry && *entry->d_name == '.');
 	return entry ? entry->d_name : NULL;
 }

@@ -37,6 +37,9 @@ const char *file_text_error(int err);
 /* The first line of @path without its newline, cut to @size bytes with the NUL; "" and false if it cannot be read. */
 bool file_first_line(const char *path, char *line, size_t size);
 
+/* Whether @path can be read and begins with @text, of at most 31 bytes. */
+bool file_begins(const char *path, const char *text);
+
 /* Reads the beginning of a file as a text of at most @size bytes with its NUL, and closes @fd. Returns the length, or -errno.
  * @fd may be below 0: open() has failed, and errno is set. */
 ssize_t file_read_and_close(int fd, char *text, size_t size);
@@ -78,5 +81,5 @@ int file_unless(int fd, int err);
 /* Lets @epoll report when @fd is readable. Returns 0 or -errno: -EBADF if @fd is below 0. */
 int file_watch(int epoll, int fd);
 
-/* The next name in @folder; NULL: there is none, or no folder. */
+/* The next name in @folder that begins with no dot; NULL: there is none, or no folder. */
 const char *folder_next(DIR *folder);

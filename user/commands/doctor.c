@@ -117,22 +117,13 @@ static void add_source_checks(struct diagnosis *d)
 	}
 }
 
-/* Whether the file begins with @begin. */
-static bool begins(const char *path, const char *begin)
-{
-	char line[32];
-
-	file_first_line(path, line, sizeof(line));
-	return !strncmp(line, begin, strlen(begin));
-}
-
 static bool uses_localio(const struct diagnosis *d)
 {
 	const char *path = PATHF("%s/sys/fs/nfs", d->root), *name;
 	OPEN_FOLDER *folder = opendir(path);
 
 	while ((name = folder_next(folder)))
-		if (begins(PATHF("%s/%s/localio", path, name), "1"))
+		if (file_begins(PATHF("%s/%s/localio", path, name), "1"))
 			return true;
 	return false;
 }

@@ -69,8 +69,6 @@ static void follow_clock(struct fault_observer *g)
 static void look_for_driver(struct fault_observer *g)
 {
 	uint64_t modules = printk_driver_modules("");
-	char state[16] = "";
-
 	g->look_ns = monotonic_ns() + LOOK_NS;
 	if (modules != g->modules) {
 		if (g->options->holders)
@@ -81,9 +79,7 @@ static void look_for_driver(struct fault_observer *g)
 	if (modules)
 		g->faults.driver = DRIVER_THIS_BOOT;
 	/* It is "coming" while it loads. */
-	if (g->events.load_begin_ns &&
-	    file_first_line("/sys/module/nvidia/initstate", state, sizeof(state)) &&
-	    !strcmp(state, "live"))
+	if (g->events.load_begin_ns && file_begins("/sys/module/nvidia/initstate", "live"))
 		fault_events_loaded(&g->events);
 }
 
@@ -448,16 +444,12 @@ static void read_version(struct fault_offer *f, const char *root)
 
 void fault_offer_read(struct fault_offer *f, const char *root, int every_message)
 {
-	char state[16];
-
 	/* access() knows nothing of dmesg_restrict. */
 	OPEN_FILE kmsg = open(PATHF("%s/dev/kmsg", root), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
 	*f = (struct fault_offer){ .every_message = every_message };
 	f->log = kmsg >= 0;
-	f->log_off = file_first_line(PATHF("%s/proc/sys/kernel/printk_devkmsg", root), state,
-				     sizeof(state)) &&
-		     !strcmp(state, "off");
+	f->log_off = file_begins(PATHF("%s/proc/sys/kernel/printk_devkmsg", root), "off");
 	f->driver = !access(PATHF("%s/sys/module/nvidia", root), F_OK);
 	if (f->driver)
 		read_version(f, root);

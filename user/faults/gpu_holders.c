@@ -254,8 +254,7 @@ void gpu_holders_scan(const char *root, unsigned int major, const struct gpu_min
 		write_gpu(s, minors->list[i].gpu, minors->list[i].minor, minors->list[i].uuid, out);
 	fflush(out);
 	while ((gpu = folder_next(gpus)))
-		if (*gpu != '.' && !*uuid_of(minors, gpu) &&
-		    gpu_information_read(root, gpu, &minor, uuid))
+		if (!*uuid_of(minors, gpu) && gpu_information_read(root, gpu, &minor, uuid))
 			write_gpu(s, gpu, minor, uuid, out);
 	free(s);
 }

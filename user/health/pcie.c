@@ -93,15 +93,6 @@ void pcie_links_read(struct node_state *node, const char *root)
 	}
 }
 
-/* "0x10de", "0x030200". */
-static bool reads_as(const char *device, const char *name, const char *begin)
-{
-	char text[16];
-
-	return file_first_line(PATHF("%s/%s", device, name), text, sizeof(text)) &&
-	       !strncmp(text, begin, strlen(begin));
-}
-
 /* Also if it is not known. */
 static bool has(const char *device, const char *link)
 {
@@ -112,7 +103,8 @@ static bool has(const char *device, const char *link)
 
 static bool is_gpu(const char *device)
 {
-	return reads_as(device, "vendor", "0x10de") && reads_as(device, "class", "0x03") &&
+	return file_begins(PATHF("%s/vendor", device), "0x10de") &&
+	       file_begins(PATHF("%s/class", device), "0x03") && /* "0x030200" */
 	       !has(device, "physfn");
 }
 

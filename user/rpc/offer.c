@@ -32,8 +32,6 @@ enum sunrpc_state sunrpc_look(const char *root)
 {
 	char state[16];
 
-	if (is_absent(root, MODULE))
-		return SUNRPC_ABSENT;
 	/* A built-in sunrpc has a folder too, for its parameters. */
 	if (!file_first_line(PATHF("%s" MODULE "/initstate", root), state, sizeof(state)))
 		return is_absent(root, MODULE) ? SUNRPC_ABSENT : SUNRPC_BUILT_IN;
@@ -58,17 +56,13 @@ static enum lockdown read_lockdown(const char *root, enum tracefs_state tracefs)
 static enum debugfs_state find_debugfs(const char *root)
 {
 	OPEN_FOLDER *folder = NULL;
-	const char *name;
 
 	if (path_exists(root, "/sys/kernel/debug/sunrpc/rpc_clnt"))
 		return DEBUGFS_CLIENTS;
 	folder = opendir(PATHF("%s/sys/kernel/debug", root));
 	if (!folder)
 		return errno == ENOENT ? DEBUGFS_ABSENT : DEBUGFS_FORBIDDEN;
-	while ((name = folder_next(folder)))
-		if (*name != '.')
-			return DEBUGFS_NO_CLIENTS;
-	return DEBUGFS_UNMOUNTED;
+	return folder_next(folder) ? DEBUGFS_NO_CLIENTS : DEBUGFS_UNMOUNTED;
 }
 
 /* Opens an event of all processes on CPU 0, as libbpf does. Returns 0 or an errno: EPERM also for a filter that says ENOSYS. */

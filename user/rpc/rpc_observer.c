@@ -110,14 +110,8 @@ void rpc_observer_free(struct rpc_observer *o)
 static bool has_holder(void)
 {
 	OPEN_FOLDER *folder = opendir(HOLDERS);
-	const char *name;
 
-	if (!folder)
-		return true; /* unknown */
-	while ((name = folder_next(folder)))
-		if (*name != '.')
-			return true;
-	return false;
+	return !folder || folder_next(folder); /* without a folder it is not known */
 }
 
 static enum sunrpc_use look_at_sunrpc(void)

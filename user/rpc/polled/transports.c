@@ -107,10 +107,11 @@ bool xprt_info_parse(struct xprt_file *f, const char *text)
 }
 
 /* @folder: ".../xprt-7-tcp". False: it is not connected. */
-static bool read_files(struct xprt_file *f, const char *folder)
+static bool read_file(struct xprt_file *f, const char *folder)
 {
 	FILE_TEXT text = {};
 
+	snprintf(f->protocol, sizeof(f->protocol), "%s", strrchr(folder, '-') + 1);
 	/* The file cannot be read while there is no connection. */
 	return file_first_line(PATHF("%s/dstaddr", folder), f->remote.address,
 			       sizeof(f->remote.address)) &&
@@ -118,45 +119,31 @@ static bool read_files(struct xprt_file *f, const char *folder)
 	       xprt_info_parse(f, text.bytes);
 }
 
+COMPARE_BY(by_number, struct xprt_file, number)
+
 /* The transports that are connected, in the order of the kernel's numbers. */
 struct xprt_list {
 	struct xprt_file *files;
 	size_t count;
 };
 
-static int by_number(const void *a, const void *b)
+static void read_files(struct xprt_list *list, const char *root)
 {
-	const struct xprt_file *f = a, *g = b;
+	const char *path = PATHF("%s/sys/kernel/sunrpc/xprt-switches", root), *of, *name;
+	OPEN_FOLDER *switches = opendir(path);
 
-	return ORDER(f->switch_number, g->switch_number) ?: ORDER(f->number, g->number);
-}
+	while ((of = folder_next(switches))) {
+		OPEN_FOLDER *folder = opendir(PATHF("%s/%s", path, of));
 
-static void read_switch(struct xprt_list *list, const char *path, uint32_t number)
-{
-	OPEN_FOLDER *folder = opendir(path);
-	const char *name;
+		while ((name = folder_next(folder))) {
+			struct xprt_file f = {};
 
-	while ((name = folder_next(folder))) {
-		struct xprt_file f = { .switch_number = number };
-
-		if (sscanf(name, "xprt-%" SCNu32, &f.number) != 1)
-			continue;
-		snprintf(f.protocol, sizeof(f.protocol), "%s", strrchr(name, '-') + 1);
-		if (read_files(&f, PATHF("%s/%s", path, name)))
-			*ARRAY_APPEND(list->files, list->count) = f;
+			if (sscanf(of, "switch-%" SCNu32, &f.switch_number) == 1 &&
+			    sscanf(name, "xprt-%" SCNu32, &f.number) == 1 &&
+			    read_file(&f, PATHF("%s/%s/%s", path, of, name)))
+				*ARRAY_APPEND(list->files, list->count) = f;
+		}
 	}
-}
-
-static void read_switches(struct xprt_list *list, const char *root)
-{
-	const char *path = PATHF("%s/sys/kernel/sunrpc/xprt-switches", root);
-	OPEN_FOLDER *folder = opendir(path);
-	const char *name;
-	uint32_t number;
-
-	while ((name = folder_next(folder)))
-		if (sscanf(name, "switch-%" SCNu32, &number) == 1)
-			read_switch(list, PATHF("%s/%s", path, name), number);
 	if (list->count)
 		qsort(list->files, list->count, sizeof(*list->files), by_number);
 }
@@ -204,7 +191,7 @@ void transports_add_slots(const struct transports *t, const char *root, struct s
 {
 	struct xprt_list list = {};
 
-	read_switches(&list, root);
+	read_files(&list, root);
 	for (size_t i = 0; i < list.count; i++)
 		add_slots(t, s, &list, &list.files[i]);
 	free(list.files);
