@@ -4,7 +4,8 @@
 # families is the program's, each family that is always shown has a reader: a rule, a panel or a query of the page (no rule or panel
 # reads the others); a family has at most one PromQL line, every name in the text and the queries exists, the sizes
 # of tables in the text are those of include/rpc.h, and every kind of event and reason of a drop is there.
-#   check_metrics.sh --put    put the program's table of families into docs/METRICS.md
+#   check_metrics.sh --put        put the program's table of families into docs/METRICS.md
+#   check_metrics.sh --readers    also list who reads each family
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -94,17 +95,26 @@ END {
 	}
 }' "$work/families" "$document" >"$work/differences"
 
-# samples [FILE...]: the names of samples there, also without what a family has behind its name.
-samples() { grep -ohE 'xidscope_[a-z0-9_]+' "$@" | sed -nE 'p; s/_(total|bucket|count|sum)$//p' | sort -u; }
-samples deploy/prometheus/{alerts,nodes,peers,checkpoints,attempts,reliability}.yaml deploy/grafana/*.json >"$work/shown"
-sed -n '/^```promql$/,/^```$/p' "$document" | grep -v '^#' | samples >"$work/asked" || true
+# samples READER: the names of samples in standard input, also without what a family has behind its name, and who reads them.
+samples() { grep -oE 'xidscope_[a-z0-9_]+' | sed -nE 'p; s/_(total|bucket|count|sum)$//p' | sort -u | sed "s|$| $1|"; }
+{
+	for file in deploy/prometheus/{alerts,nodes,peers,checkpoints,attempts,reliability}.yaml deploy/grafana/*.json; do
+		samples "${file##*/}" <"$file" || true
+	done
+	sed -n '/^```promql$/,/^```$/p' "$document" | grep -v '^#' | samples "${document##*/}" || true
+} >"$work/reads"
 while read -r family help; do
+	readers=$(sed -n "s/^$family //p" "$work/reads" | xargs)
+	echo "$family: ${readers:-none}" >>"$work/readers"
 	if [[ $help == *'only with --detail'* ]]; then
-		! grep -xF "$family" "$work/shown" >/dev/null || echo "$family: a rule or panel reads it, but it is not shown by default"
-	elif ! grep -qxF "$family" "$work/shown" "$work/asked"; then
+		[[ ! $readers =~ \.(yaml|json) ]] || echo "$family: a rule or panel reads it, but it is not shown by default"
+	elif [[ ! $readers ]]; then
 		echo "$family: no rule, panel or query reads it: show it only with more --detail, or not at all"
 	fi
 done <"$work/families" >>"$work/differences"
+awk -F '\t' 'NR > 1 && ($5 == "NODE") == ($8 ~ /only with --detail/) { print $1 ": its help does not say with which --detail it is shown" }' \
+	user/sinks/metrics.tsv >>"$work/differences"
+[[ ${1:-} != --readers ]] || cat "$work/readers"
 
 # bound NAME LESS WORDS: the page must name the size of a table of include/rpc.h (less its entry for "other").
 bound() {
