@@ -14,6 +14,7 @@ cp "$here/guest.sh" "$job/run.sh"
 cp "$here"/peers/*.bt "$top/build/xidscope" "$top/build/bench/load" "$job/"
 echo "${observers[*]}" >"$job/settings"
 echo "${REPEATS:-5}" >"$job/repeats"
+nm "$top/build/xidscope" | /usr/bin/python3 "$here/table.py" --probes >"$job/probes"
 # Addresses and the watchdog's interrupts are the same at each boot.
 in_guest "$kernel" "$kernel" --image bench --packages "$here/rootfs.packages" --append 'nokaslr norandmaps nowatchdog'
 /usr/bin/python3 "$here/table.py" "$results/$kernel" | tee "$results/$kernel.md"

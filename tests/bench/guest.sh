@@ -80,7 +80,26 @@ stop() {
 	wait_for 20 test "$(programs)" = "$idle_programs"
 }
 
+# start_traced: starts the agent once more, and notes when functions and system calls of its start begin and end.
+start_traced() {
+	local tracing=/sys/kernel/tracing
+	mountpoint -q $tracing || mount -t tracefs none $tracing
+	cat probes >$tracing/uprobe_events
+	echo 'id == 321' | tee $tracing/events/raw_syscalls/sys_{enter,exit}/filter >/dev/null # bpf()
+	echo 1 | tee $tracing/events/{raw_syscalls,uprobes}/enable >/dev/null
+	# shellcheck disable=SC2016 # the shell's own
+	sh -c 'echo $$ >"$0/set_event_pid"; exec ./xidscope run --output out/start.prom --interval 3600' $tracing 2>>out/start.log &
+	observer=$!
+	wait_for 100 attached $((idle_programs + 2))
+	cat $tracing/trace >out/start
+	stop
+	echo 0 | tee $tracing/events/{raw_syscalls,uprobes}/enable >/dev/null
+	: >$tracing/set_event_pid
+	: >$tracing/uprobe_events
+}
+
 idle_programs=$(programs)
+[[ $settings != *agent* ]] || start_traced
 work warm 0
 pass=0
 work none 0

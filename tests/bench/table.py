@@ -1,16 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Prints tables of what tests/bench/guest.sh left, and its budgets on standard error: table.py OUT"""
+"""Prints tables of what tests/bench/guest.sh left, and its budgets on standard error: table.py OUT
+
+    nm PROGRAM | table.py --probes    prints the probes of guest.sh
+"""
 import collections
 import datetime
 import json
 import pathlib
+import re
 import statistics
 import sys
 
 OBSERVERS = {
     "agent": "xidscope run",
-    "off": "xidscope run --owners off",
     "file": "xidscope run --sunrpc-btf",
     "tracepoints": "xidscope run --source tracepoints",
     "trace": "xidscope trace",
@@ -68,32 +71,94 @@ def in_programs(out, workload, calls):
 
 
 def table(head, rows):
-    rows = [head, ["---"] * len(head)] + rows
-    return "\n".join("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows) + "\n"
+    lines = ["| " + " | ".join(str(cell) for cell in row) + " |" for row in [head] + rows]
+    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]]) + "\n"
+
+
+def with_sum(rows):
+    rows = sorted((row for row in rows if any(row[1:])), key=lambda row: -row[1])
+    return rows + [["all", *map(sum, zip(*(row[1:] for row in rows)))]]
 
 
 def megabytes(n):
     return f"{int(n) / 1e6:.1f} MB"
 
 
-# What /proc/PID/smaps calls them: the first that is in the name.
-PLACES = {"/xidscope": "the program's file", "[heap]": "heap", "bpf-map": "maps of the programs", "perf_event": "rings",
-          "bpf": "maps of the programs", "[stack": "stack", "": "other memory of its own"}
+# What /proc/PID/smaps calls them: the first that is in the line.
+PLACES = {
+    "r-xp .*/xidscope": "code",
+    "r--p .*/xidscope": "constants",
+    "heap": "heap",
+    "perf_event": "rings",
+    "bpf-map|/dev/zero": "maps of the programs, mapped",
+    "": "stack, variables, large arrays",
+}
 
 
 def memory_parts(out):
-    """Kilobytes of the agent by what they are: each page in a part if others have it, too."""
-    kilobytes, place = collections.Counter(), None
+    """KiB of the agent, and of its other processes, by what they are; of a page that others have, a part."""
+    parts, place, other, last = {}, None, 0, 0
     for line in (out / "smaps").read_text().splitlines():
         fields = line.split()
         if fields[0] == "Pss:":
-            kilobytes[place] += int(fields[1])
+            parts.setdefault(place, [0, 0])[other] += int(fields[1])
         elif not fields[0].endswith(":"):
-            place = next(title for part, title in PLACES.items() if part in " ".join(fields[5:]))
-    return kilobytes
+            place = next(title for part, title in PLACES.items() if re.search(part, line))
+            begin = int(fields[0].split("-")[0], 16)
+            other |= begin < last
+            last = begin
+    return parts
+
+
+# Functions of the start, and the command of bpf() that loads a program: what their own time is spent for.
+BPF_PROG_LOAD = "5"
+STARTS = {
+    "observer_start": "the rest",
+    "btf__load_vmlinux_btf": "reading the kernel's types (BTF)",
+    "btf__parse_split": "reading the kernel's types (BTF)",
+    "kernel_type_find": "looking for types",
+    "kernel_types_offset": "looking for types",
+    "btf__find_by_name_kind": "looking for types",
+    "libbpf_kallsyms_parse": "reading kallsyms, attaching",
+    BPF_PROG_LOAD: "the verifier",
+    "bpf_object__open_skeleton": "opening objects",
+    "bpf_object__load_skeleton": "relocating programs, making maps",
+    "bpf_object__attach_skeleton": "reading kallsyms, attaching",
+    "bpf_program__attach": "reading kallsyms, attaching",
+}
+
+
+def probes(symbols):
+    places = {fields[2]: int(fields[0], 16) - 0x400000 for fields in map(str.split, symbols) if len(fields) == 3}
+    for name in STARTS:
+        if name != BPF_PROG_LOAD:
+            place = f"/job/xidscope:{places[name]:#x}"
+            print(f"p:uprobes/begin_{name} {place}\nr:uprobes/end_{name} {place}")
+
+
+def start_parts(out):
+    """Milliseconds of the start by what was at work: the innermost of what is known."""
+    spent, stack, last = dict.fromkeys(STARTS.values(), 0.0), [], 0.0
+    for line in (out / "start").read_text().splitlines():
+        event = re.search(r" ([0-9.]+): (sys|begin|end)_(\w+): (NR 321 \((\w+))?", line)
+        if not event:
+            continue
+        if stack:
+            spent[stack[-1]] += (float(event[1]) - last) * 1e3
+        last = float(event[1])
+        begins = event[2] == "begin" or event[3] == "enter"
+        if begins and (stack or event[3] == "observer_start"):
+            stack.append(STARTS.get(event[5] or event[3], stack[-1] if stack else ""))
+        elif not begins and stack:
+            stack.pop()
+    if stack or not last:
+        sys.exit("table.py: the trace of the start is not whole")
+    return spent
 
 
 def main():
+    if sys.argv[1] == "--probes":
+        return probes(sys.stdin)
     out = pathlib.Path(sys.argv[1])
     measured = times(out)
     settings = [s for s in OBSERVERS if any(s in by for by in measured.values())]
@@ -116,15 +181,19 @@ def main():
             cost[setting][what] = int(float(value))
     rows = []
     for setting in settings:
+        if setting == "trace":  # as the next, but for its maps
+            continue
         c = cost[setting]
-        start = f"{c['attached_ms']:,} ms" if "attached_ms" in c else "as above"
+        start = f"{c['attached_ms']:,} ms" if "attached_ms" in c else "as run"
         rows.append([OBSERVERS[setting], megabytes(c["resident_bytes"]), megabytes(c["map_bytes"]), start])
-    print("Memory with one CPU, and the time from the start to the last attachment at one instruction per ns:\n")
+    print("Memory with one CPU, and the time until the last attachment at one instruction per ns:\n")
     print(table(["observer", "resident", "maps", "start"], rows))
 
     if "agent" in settings:
-        parts = ", ".join(f"{what} {kb:,}" for what, kb in memory_parts(out).most_common())
-        print(f"The agent's memory, kB: {parts}.\n", file=sys.stderr)
+        print(table(["`xidscope run`, KiB by smaps", "agent", "writers"],
+                    with_sum([[what, *kb] for what, kb in memory_parts(out).items()])))
+        print(table(["its start, with probes", "ms"],
+                    with_sum([[what, round(ms)] for what, ms in start_parts(out).items()])))
 
         agent = {w: round(added[w]["agent"], 1) for w in measured}
         calls = {row[2]: int(row[5]) for row in lines(out / "bench.tsv")}
@@ -146,7 +215,7 @@ def main():
     for workload, by in measured.items():
         passes = [statistics.median(v) for k, v in by.items() if k.startswith("none ")]
         noise.append((max(passes) - min(passes)) / base[workload])
-    print(f"With nothing attached, the passes of one run differ by at most {max(noise) * 100:.1f} %.")
+    print(f"With nothing attached, passes differ by at most {max(noise) * 100:.1f} %.")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 from judge import judgement, need
 from judge.reading import Metrics
 
-START_KB, ONE_KB, MANY_KB = 15600, 3400, 5100  # KiB; the aims are 16, 3.5 and 5 MB, the last is missed
+# KiB. The aims are 16, 3.5 and 5 MB: 15625, 3418, 4883. 11540, 2943 and 4847 were measured.
+START_KB, ONE_KB, MANY_KB = 15600, 3400, 4980
 PEAK = 19500000  # 17.4 MB were measured
 
 
