@@ -53,8 +53,7 @@ def main():
         return [f"{s['samples']:,}", f"{s['export_instructions'] / 1e6:.2f} ms"]
 
     rows = [["after reads on", "instructions per call", "with all ops met", "samples", "write",
-             "`--detail op`: samples", "write"],
-            ["---"] * 7]
+             "`--detail op`: samples", "write"]]
     for name, s in steps.items():
         if name.endswith("-ops"):
             continue
@@ -68,8 +67,8 @@ def main():
         ])
     print(f"Linux {(out / 'release').read_text().strip()}; instructions in the programs (some 150 are the run "
           "statistics' own), a write at one\ninstruction per nanosecond:\n")
-    for row in rows:
-        print("| " + " | ".join(map(str, row)) + " |")
+    for i, row in enumerate(rows):
+        print("| " + " | ".join(map(str, row)) + " |" + ("" if i else "\n" + "|---" * 7 + "|"))
     failed = []
 
     def flat(names, percent):

@@ -26,7 +26,7 @@ for crowd in "${crowds[@]}"; do
 done
 {
 	echo "| a node with | start, ms | CPU, ms per 15 s | resident, MB | at most | samples | left out |"
-	echo "| --- | --- | --- | --- | --- | --- | --- |"
+	echo "|---|---|---|---|---|---|---|"
 	for crowd in "${crowds[@]}"; do echo "| ${titles[$crowd]} | $(<"$results/crowd-$crowd/row") |"; done
 } | tee "$results/crowds.md"
 ((${#crowds[@]} < ${#titles[@]})) || put crowds "$results/crowds.md"

@@ -62,7 +62,6 @@ attached() {
 start() {
 	case $1 in
 	agent) ./xidscope run --output out/agent.prom --interval 3600 --keep 2>>out/agent.log & ;;
-	off) ./xidscope run --owners off --output out/off.prom --interval 3600 --keep 2>>out/off.log & ;;
 	file) ./xidscope run --sunrpc-btf "/usr/lib/modules/$(uname -r)/types/sunrpc.ko" --output out/file.prom --interval 3600 --keep 2>>out/file.log & ;;
 	tracepoints) ./xidscope run --source tracepoints --output out/tracepoints.prom --interval 3600 --keep 2>>out/tracepoints.log & ;;
 	trace) ./xidscope trace >out/trace.txt 2>>out/trace.log & ;;

@@ -52,7 +52,7 @@ sleep 5
 sysctl -qw kernel.bpf_stats_enabled=1
 printf '%s\n\n%s\n%s\n' "Linux $(uname -r), 4 KiB reads at depth 1; a minute at an interval of 15 s:" \
 	"| settings | instructions per call in the programs | the agent in a minute | of a CPU at one per ns | samples |" \
-	"| --- | --- | --- | --- | --- |" >out/table.md
+	"|---|---|---|---|---|" >out/table.md
 /usr/local/sbin/xidscope run --output $output --state /var/lib/xidscope-state >/dev/null 2>&1 &
 agent=$!
 wait_for 60 test -e $output
