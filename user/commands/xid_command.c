@@ -40,7 +40,7 @@ static const char *note_of(bool nvswitch, unsigned int code, bool overridden)
 	if (overridden && xid_text_decides(code))
 		return code == XID_RECOVERY_ACTION ? "A change back to None is always info." : NULL;
 	if (code == XID_CHANNEL_REMOVED)
-		return "One that names a previous Xid as its cause is a warning if that is fatal, otherwise info.";
+		return "One that names a previous Xid as its cause is a warning if that is fatal or 149, otherwise info.";
 	if (code == XID_RECOVERY_ACTION)
 		return "The text decides by the action that it names; info if that is None.";
 	if (code == XID_NVLINK_ERROR)
