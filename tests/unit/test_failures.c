@@ -93,7 +93,6 @@ BEFORE_EACH()
 	mount.options[NFS_RECOVERY][0] = 0;
 	written = (struct calls_by){};
 	f = (struct failures){};
-	setenv("TZ", "UTC", 1);
 }
 
 /* Whether the failed ones are common among so many calls, READs and WRITEs to the server. */

@@ -169,5 +169,6 @@ static inline void assert_lacks(const char *whole, const char *part)
 
 int main(void)
 {
+	setenv("TZ", "UTC", true);
 	return _cmocka_run_group_tests("tests", unit_tests, unit_test_count, NULL, NULL);
 }
