@@ -172,7 +172,7 @@ def main():
         row.append(f"{min(lost):z.1f} to {max(lost):z.1f}")
     release = (out / "release").read_text().strip()
     print(f"Measured {datetime.date.today().isoformat()} on Linux {release} (`make bench`). "
-          "Instructions per call with nothing attached, and those that each observer adds:\n")
+          "Instructions per call, and those that each observer adds:\n")
     print(table(["work", "nothing"] + [OBSERVERS[s] for s in settings], rows + [row]))
 
     cost = collections.defaultdict(dict)
@@ -186,7 +186,7 @@ def main():
         c = cost[setting]
         start = f"{c['attached_ms']:,} ms" if "attached_ms" in c else "as run"
         rows.append([OBSERVERS[setting], megabytes(c["resident_bytes"]), megabytes(c["map_bytes"]), start])
-    print("Memory with one CPU, and the time until the last attachment at one instruction per ns:\n")
+    print("Memory with one CPU, and the start at one instruction per ns:\n")
     print(table(["observer", "resident", "maps", "start"], rows))
 
     if "agent" in settings:
