@@ -65,8 +65,7 @@ struct mount_calls_state {
 	unsigned int max_owners;
 	bool owner_mounts; /* count .owner_mounts of all calls, not only where some end with an error */
 	struct calls totals; /* only .mount_calls, .owner_calls and .owner_mounts */
-	struct calls
-		ended; /* .mount_calls and .owner_calls: series by their end, which is in .called_ns */
+	struct calls ended; /* the first two: series that have ended, when is in .called_ns */
 	struct seen_client *seen;
 	size_t seen_count;
 	unsigned int looks; /* for mounts, since one or a client that is not known has come */
