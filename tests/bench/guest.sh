@@ -22,10 +22,8 @@ dd if=/dev/zero of=/mnt/v3/write bs=1M count=16 conv=fsync status=none
 
 # name, mount, load's arguments
 workloads='read-v3-1 v3 load read 1 3000
-read-v3-8 v3 load read 8 3000
 read-v3-64 v3 load read 64 3000
 read-v4.2-1 v4.2 load read 1 3000
-read-v4.2-8 v4.2 load read 8 3000
 read-v4.2-64 v4.2 load read 64 3000
 slot-v3-64 slot load read 64 3000
 write-v3 v3 write write 1 32

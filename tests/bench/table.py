@@ -23,10 +23,8 @@ OBSERVERS = {
 }
 WORKLOADS = {
     "read-v3-1": "4 KiB reads, v3, depth 1",
-    "read-v3-8": "4 KiB reads, v3, depth 8",
     "read-v3-64": "4 KiB reads, v3, depth 64",
     "read-v4.2-1": "4 KiB reads, v4.2, depth 1",
-    "read-v4.2-8": "4 KiB reads, v4.2, depth 8",
     "read-v4.2-64": "4 KiB reads, v4.2, depth 64: most wait for a session slot",
     "slot-v3-64": "4 KiB reads, v3, depth 64 on 4 slots: all wait",
     "write-v3": "1 MiB writes and fsync, v3 (per MiB)",
