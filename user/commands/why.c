@@ -319,6 +319,7 @@ static void print_markdown(struct past *p)
 {
 	struct history *h = &p->history;
 	char host[HOST_NAME_MAX + 1] = "", origin[sizeof(host) + 64];
+	FREED char *text = NULL;
 	struct headline_rank rank;
 	size_t size, shown = 0;
 
@@ -331,7 +332,10 @@ static void print_markdown(struct past *p)
 	p->origin = origin;
 	p->item = "- ";
 	p->most = MARKDOWN_LINES / 2;
-	FREED char *text = TEXT_OF(size, out, (p->out = out, print_lines(p)));
+	text = TEXT_OF(size, out, {
+		p->out = out;
+		print_lines(p);
+	});
 	markdown_write(stdout, text ? text : "");
 }
 

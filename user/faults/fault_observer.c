@@ -69,6 +69,7 @@ static void follow_clock(struct fault_observer *g)
 static void look_for_driver(struct fault_observer *g)
 {
 	uint64_t modules = printk_driver_modules("");
+
 	g->look_ns = monotonic_ns() + LOOK_NS;
 	if (modules != g->modules) {
 		if (g->options->holders)
