@@ -294,8 +294,7 @@ static void find_variable(const struct file_text *environment, const char *names
 			continue;
 		at += len + 1;
 		label_from_bytes(value, sizeof(value), at, strlen(at));
-		for (char *blank = value; (blank = strchr(blank, ' '));)
-			*blank = '_';
+		text_join_words(value);
 		snprintf(to, CGROUP_VARIABLE, "%.*s=%s", (int)len, name.at, value);
 		return;
 	}

@@ -171,6 +171,12 @@ void label_from_name(char *label, size_t size, const char *name, size_t len)
 		label_from_bytes(label, size, name, len);
 }
 
+void text_join_words(char *text)
+{
+	while ((text = strchr(text, ' ')))
+		*text = '_';
+}
+
 void label_add_port(char *label, unsigned int port)
 {
 	char name[LABEL_SIZE];

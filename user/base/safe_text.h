@@ -51,6 +51,9 @@ void label_from_bytes(char *label, size_t size, const char *bytes, size_t len);
 /* The same for a name in a table that may merge entries: the name "other" is escaped, to differ from LABEL_OTHER. */
 void label_from_name(char *label, size_t size, const char *name, size_t len);
 
+/* Makes one word of a text, with '_' in place of each blank. */
+void text_join_words(char *text);
+
 /* Room after a server's name for a port, brackets and a network namespace. */
 #define LABEL_SERVER_ROOM 20
 

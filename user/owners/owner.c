@@ -40,8 +40,9 @@ static bool find_user(char *name, size_t size, const char *path)
 /* The first two names of a path. */
 static void name_group(char *name, size_t size, const char *path)
 {
-	const char *first = strchrnul(path + 1, '/'), *end = strchrnul(first + !!*first, '/');
+	const char *end = strchr(path + 1, '/');
 
+	end = end ? strchrnul(end + 1, '/') : path + strlen(path);
 	snprintf(name, size, "group:%.*s", (int)(end - path - 1), path + 1);
 }
 
@@ -61,8 +62,7 @@ static void name_place(char *name, size_t size, const struct cgroup *group, bool
 	else if (!job && !find_user(name, size, path) && !find_unit(name, size, path))
 		name_group(name, size, path);
 	/* A blank is before the job's name only. */
-	for (char *c = name; (c = strchr(c, ' '));)
-		*c = '_';
+	text_join_words(name);
 }
 
 /* Returns whether a later call can find no other name. */

@@ -72,8 +72,7 @@ bool past_owner_is(struct span owner, const char *job)
 	char text[EVENT_TEXT + 1], label[CONTAINER_NAME]; /* as the agent writes the name */
 
 	label_from_bytes(label, sizeof(label), job, strlen(job));
-	for (char *blank = label; (blank = strchr(blank, ' '));)
-		*blank = '_';
+	text_join_words(label);
 	json_decode(owner, text, sizeof(text));
 	for (owner = span_of(text); span_left(owner);) {
 		struct span word = span_take_word(&owner), name = word;
