@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Turns a table of data into rows of C, "TABLE_ROW(VALUE, ...)", for a file that defines TABLE_ROW and includes them.
+# Turns a table of data into rows of C, "TABLE_ROW(VALUE, ...)", for a file that defines TABLE_ROW and includes them. The
+# definition ends with the rows.
 # The first row has the names of the columns, which tell what a value becomes:
 #   name   a text of C; a backslash begins an escape
 #   NAME   the same as it stands: a constant, or another expression
@@ -59,4 +60,8 @@ NF + each != columns {
 	}
 	if (!each)
 		print "TABLE_ROW(" row ")"
+}
+
+END {
+	print "#undef TABLE_ROW"
 }

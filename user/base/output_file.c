@@ -56,7 +56,6 @@ struct error_row {
 static const struct error_row errors[] = {
 #define TABLE_ROW(...) { __VA_ARGS__ },
 #include "output_errors.inc"
-#undef TABLE_ROW
 };
 
 static const struct error_row *find_error(int err)

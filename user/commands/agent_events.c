@@ -123,7 +123,6 @@ void agent_events_stuck(void *context, const struct stuck_task *task, struct spa
 	static const char *const causes[] = {
 #define TABLE_ROW(cause, event, finding) [STUCK_##cause] = event,
 #include "stuck_causes.inc"
-#undef TABLE_ROW
 	};
 	struct agent_events *a = context;
 	uint64_t now = monotonic_ns();

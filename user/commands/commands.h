@@ -8,7 +8,6 @@ struct options;
 
 #define TABLE_ROW(COMMAND, name, run, ...) int run(const struct options *options);
 #include "commands.inc"
-#undef TABLE_ROW
 
 /* Prints "xidscope: " and the formatted text as a line of safe text on standard error. Returns EXIT_TROUBLE. */
 int trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));

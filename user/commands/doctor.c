@@ -185,7 +185,6 @@ static void add_checks(struct diagnosis *d)
 	const struct finding rows[] = {
 #define TABLE_ROW(name, subject, when, ...) { subject, when, name, __VA_ARGS__ },
 #include "doctor_checks.inc"
-#undef TABLE_ROW
 	};
 
 	add_findings(d, rows, COUNT(rows));

@@ -17,7 +17,6 @@ const struct command_row command_rows[COMMANDS] = {
 #define TABLE_ROW(COMMAND, name, run, help, ...) \
 	[COMMAND_##COMMAND] = { name, run, help, { __VA_ARGS__ } },
 #include "commands.inc"
-#undef TABLE_ROW
 };
 
 /* ---- readers of OPTION_OTHER values: each returns NULL, or a hint for the error ---- */
@@ -196,7 +195,6 @@ const struct option_row option_rows[] = {
 	  .max = max_,                                                       \
 	  .help = help_ },
 #include "options.inc"
-#undef TABLE_ROW
 };
 
 const size_t option_row_count = COUNT(option_rows);

@@ -35,7 +35,6 @@ enum command {
 	COMMAND_NONE,
 #define TABLE_ROW(COMMAND, ...) COMMAND_##COMMAND,
 #include "commands.inc"
-#undef TABLE_ROW
 	COMMANDS,
 };
 

@@ -278,7 +278,6 @@ static const struct {
 } named[] = {
 #define TABLE_ROW(...) { __VA_ARGS__ },
 #include "printk_functions.inc"
-#undef TABLE_ROW
 };
 
 /* The inode of a module's folder in sysfs, which exists before the module runs, differs each time that it is loaded. */

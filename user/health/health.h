@@ -21,7 +21,6 @@ extern const char *const health_level_names[HEALTH_FAIL + 1];
 enum health_rule_id {
 #define TABLE_ROW(id, ...) HEALTH_##id,
 #include "health_rules.inc"
-#undef TABLE_ROW
 	HEALTH_RULES,
 };
 

@@ -151,18 +151,14 @@ struct member {
 	size_t offset;
 };
 
-#define TABLE_ROW(name, type, to) { name, MEMBER_##type, offsetof(struct OF, to) },
-#define OF health_item
 static const struct member item_members[] = {
+#define TABLE_ROW(name, type, to) { name, MEMBER_##type, offsetof(struct health_item, to) },
 #include "item_members.inc"
 };
-#undef OF
-#define OF health_file
 static const struct member file_members[] = {
+#define TABLE_ROW(name, type, to) { name, MEMBER_##type, offsetof(struct health_file, to) },
 #include "file_members.inc"
 };
-#undef OF
-#undef TABLE_ROW
 
 /* Where the members of one object go. */
 struct target {

@@ -16,7 +16,6 @@ static const struct driver_message {
 #define TABLE_ROW(rule, kind, meaning, action, of_one) \
 	{ HEALTH_##rule, kind, meaning, action, of_one },
 #include "driver_errors.inc"
-#undef TABLE_ROW
 };
 
 /* ---- findings ---- */
@@ -522,7 +521,6 @@ static void find_stuck_tasks(struct health_evaluation *e, enum health_rule_id ru
 	static const char *const causes[] = {
 #define TABLE_ROW(cause, event, finding) [STUCK_##cause] = finding,
 #include "stuck_causes.inc"
-#undef TABLE_ROW
 	};
 	const bool lost = rule == HEALTH_NFS_STUCK_NO_RPC;
 	const __typeof__(e->o->rules[0]) *graver = &e->o->rules[HEALTH_NFS_STUCK_NO_RPC];
@@ -705,7 +703,6 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 #define TABLE_ROW(id, name, level, limit, unit, help, find, matches, local, clears) \
 	{ name, HEALTH_##level, limit, unit, help, find, matches, local, clears },
 #include "health_rules.inc"
-#undef TABLE_ROW
 };
 
 enum health_what health_what(const char *what)

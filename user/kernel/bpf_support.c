@@ -298,7 +298,6 @@ static const struct {
 } rows[] = {
 #define TABLE_ROW(words, scan, parts, feature) { words, scan, parts, feature },
 #include "bpf_refusals.inc"
-#undef TABLE_ROW
 };
 
 static bool explain_row(char *feature, size_t size, const char *words, size_t r)

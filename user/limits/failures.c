@@ -59,7 +59,6 @@ static const struct {
 } errors[] = {
 #define TABLE_ROW(status, failure, whose, meaning) { status, FAILURE_##failure, whose, meaning },
 #include "nfs_errors.inc"
-#undef TABLE_ROW
 };
 
 /* Whether @name is one of the names in @list, between spaces. */

@@ -35,7 +35,6 @@
 const char *const bound_names[BOUNDS] = {
 #define TABLE_ROW(BOUND, name) name,
 #include "bounds.inc"
-#undef TABLE_ROW
 };
 
 const char *const confidence_names[CONFIDENCES] = {
@@ -290,7 +289,6 @@ static void fill_numbers(struct verdict_numbers *n, const struct server_sums *v)
 
 #define TABLE_ROW(name, type, member, unit, digits, value) n->member = value;
 #include "verdict_numbers.inc"
-#undef TABLE_ROW
 	for (int p = 0; p < RPC_PHASES; p++)
 		n->share[p] = ratio((double)v->phase_ns[p], total);
 	for (int l = 0; l < RPC_LIMITS; l++)

@@ -10,7 +10,6 @@
 enum bound {
 #define TABLE_ROW(BOUND, name) BOUND_##BOUND,
 #include "bounds.inc"
-#undef TABLE_ROW
 	BOUNDS,
 };
 
@@ -33,7 +32,6 @@ struct verdict_load {
 struct verdict_numbers {
 #define TABLE_ROW(name, type, member, ...) type member;
 #include "verdict_numbers.inc"
-#undef TABLE_ROW
 	double share[RPC_PHASES]; /* of the calls' time, 0 to 1 */
 	double saturated_share[RPC_LIMITS]; /* of the active time; the worst transport */
 	struct verdict_load low, high; /* at half the slots or fewer; at nearly all */

@@ -29,7 +29,6 @@ static const struct {
 } members[] = {
 #define TABLE_ROW(name, to, ...) { name, offsetof(struct line, to), __VA_ARGS__ },
 #include "event_members.inc"
-#undef TABLE_ROW
 };
 
 static void on_member(void *context, struct span name, struct span value)

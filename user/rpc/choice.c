@@ -89,7 +89,6 @@ static unsigned int make_checks(struct source_choice *c, const struct rpc_offer 
 #define TABLE_ROW(name, sources, when, result, text, fix) \
 	{ { name, NEEDED_##sources, SOURCE_CHECK_##result, text, fix }, when },
 #include "source_checks.inc"
-#undef TABLE_ROW
 	};
 	const char *last = "";
 	unsigned int lacking = 0;

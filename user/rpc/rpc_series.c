@@ -259,7 +259,6 @@ static const struct {
 } status_names[] = {
 #define TABLE_ROW(error, name) { error, name },
 #include "nfs_statuses.inc"
-#undef TABLE_ROW
 };
 
 void nfs_status_name(int status, char *name, size_t size)

@@ -24,7 +24,6 @@ static const struct {
 #define TABLE_ROW(name, type3, member3, type4, member4) \
 	{ name, { { type3, member3 }, { type4, member4 } } },
 #include "file_ops.inc"
-#undef TABLE_ROW
 };
 #define FILE_DATA_OPS 4
 

@@ -12,7 +12,6 @@
 enum metric_id {
 #define TABLE_ROW(id, ...) METRIC_##id,
 #include "metrics.inc"
-#undef TABLE_ROW
 	METRICS,
 };
 

@@ -21,7 +21,6 @@ const struct metric metrics[METRICS] = {
 #define TABLE_ROW(id, name, type, unit, labels, detail, bounds, op_bounds, help) \
 	{ name, METRIC_##type, unit, labels, help, DETAIL_##detail, { bounds, bounds, op_bounds } },
 #include "metrics.inc"
-#undef TABLE_ROW
 };
 
 void write_family(struct metrics_writer *w, enum metric_id metric)

@@ -37,7 +37,6 @@ static void write_numbers(struct json *j, const struct verdict_numbers *n)
 #define TABLE_ROW(name, type, member, unit, digits, value) \
 	json_fraction(j, name, (double)n->member / (unit), digits);
 #include "verdict_numbers.inc"
-#undef TABLE_ROW
 	write_shares(j, n->share);
 	json_object(j, "saturated_shares");
 	for (int l = 0; l < RPC_LIMITS; l++)

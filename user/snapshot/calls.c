@@ -24,7 +24,6 @@ const struct slot_setting_name slot_settings[SLOT_SETTINGS] = {
 const char *const nfs_option_names[NFS_OPTIONS] = {
 #define TABLE_ROW(option, name) name,
 #include "nfs_options.inc"
-#undef TABLE_ROW
 };
 
 const char *const rpc_phase_names[RPC_PHASES] = {
@@ -70,7 +69,6 @@ enum rpc_kind rpc_kind_of(const char *op)
 const char *const rpc_fact_names[RPC_FACTS] = {
 #define TABLE_ROW(fact, name, sets) name,
 #include "facts.inc"
-#undef TABLE_ROW
 };
 
 uint64_t rpc_facts(enum fact_set set)
@@ -78,7 +76,6 @@ uint64_t rpc_facts(enum fact_set set)
 	static const uint16_t sets[RPC_FACTS] = {
 #define TABLE_ROW(fact, name, sets) [RPC_FACT_##fact] = sets,
 #include "facts.inc"
-#undef TABLE_ROW
 	};
 	uint64_t facts = 0;
 

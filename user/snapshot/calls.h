@@ -49,7 +49,6 @@ struct depth_histogram {
 enum nfs_option {
 #define TABLE_ROW(option, name) NFS_##option,
 #include "nfs_options.inc"
-#undef TABLE_ROW
 	NFS_OPTIONS,
 };
 
@@ -116,7 +115,6 @@ extern const char *const rpc_source_names[RPC_SOURCES];
 enum rpc_fact {
 #define TABLE_ROW(fact, ...) RPC_FACT_##fact,
 #include "facts.inc"
-#undef TABLE_ROW
 	RPC_FACTS,
 	RPC_FACT_PHASE = RPC_FACT_PHASE_SESSION, /* + enum rpc_phase */
 	RPC_FACT_SATURATED = RPC_FACT_SATURATED_SLOT, /* + enum rpc_limit */
@@ -170,7 +168,6 @@ struct calls {
 	uint64_t left_out_entries; /* mounts beyond the limit; not recorded */
 #include "tables.inc"
 };
-#undef TABLE_ROW
 #undef CALLS
 #undef FAULTS
 #undef SELF

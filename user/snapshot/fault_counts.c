@@ -119,7 +119,6 @@ bool kernel_event_is_stall(const char *kind)
 const struct event_kind_row event_kinds[EVENT_KINDS + 1] = {
 #define TABLE_ROW(kind, ...) { __VA_ARGS__ },
 #include "event_kinds.inc"
-#undef TABLE_ROW
 	{ "", .device = "device" },
 };
 
@@ -135,7 +134,6 @@ static const struct event_class classes[] = {
 #define TABLE_ROW(kind, name, grade, cause, meaning) \
 	{ EVENT_KIND_##kind, name, grade, cause, sizeof(meaning) > 1 ? " (" meaning ")" : "" },
 #include "grades.inc"
-#undef TABLE_ROW
 	{ EVENT_KINDS, "", "unknown", "", "" },
 };
 

@@ -124,7 +124,6 @@ void known_faults_write(struct json *j, const struct known_fault *list, size_t c
 enum event_kind {
 #define TABLE_ROW(kind, ...) EVENT_KIND_##kind,
 #include "event_kinds.inc"
-#undef TABLE_ROW
 	EVENT_KINDS, /* also: a line of the log that is none of these */
 };
 

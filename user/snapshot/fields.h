@@ -10,7 +10,6 @@ enum table_id {
 	TABLE_SNAPSHOT, /* the struct itself, as one entry: .entries is not used */
 #define TABLE_ROW(table, ...) TABLE_##table,
 #include "tables.inc"
-#undef TABLE_ROW
 	TABLES,
 };
 

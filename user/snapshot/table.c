@@ -67,7 +67,6 @@ const struct table tables[TABLES] = {
 			     .field_count = COUNT(snapshot_fields) },
 #define TABLE_ROW(table, part, ...) [TABLE_##table] = { part(__VA_ARGS__) },
 #include "tables.inc"
-#undef TABLE_ROW
 };
 
 size_t table_count(const struct table *t, const void *part)
@@ -164,7 +163,6 @@ void *table_append(const struct table *t, void *part)
 	static union {
 #define TABLE_ROW(table, part, type, ...) struct type table;
 #include "tables.inc"
-#undef TABLE_ROW
 	} spare;
 
 	if (!t->room)

@@ -13,14 +13,12 @@
 static const struct xid_catalog_entry catalog[] = {
 #define TABLE_ROW(xid, ...) [xid] = { xid, __VA_ARGS__ },
 #include "xid_catalog.inc"
-#undef TABLE_ROW
 };
 
 static const struct sxid_catalog_entry sxids[] = {
 #define TABLE_ROW(action, severity, always, sxid, mnemonic) \
 	{ sxid, #mnemonic, action, severity, always },
 #include "sxid_catalog.inc"
-#undef TABLE_ROW
 };
 
 static const struct xid_catalog_entry unknown = {
@@ -39,7 +37,6 @@ static const struct {
 } advice[] = {
 #define TABLE_ROW(...) { __VA_ARGS__ },
 #include "action_advice.inc"
-#undef TABLE_ROW
 };
 
 bool xid_code_read(struct span text, bool *nvswitch, unsigned int *code)

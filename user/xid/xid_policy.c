@@ -149,7 +149,6 @@ static const struct rule rules[] = {
 #define TABLE_ROW(xid, name, printed, words, severity, action) \
 	{ xid, name, XID_##printed, { words }, severity, action },
 #include "xid_text.inc"
-#undef TABLE_ROW
 };
 
 static bool has_name(const char *names, const char *name, struct span message)

@@ -35,7 +35,6 @@ struct pattern {
 static const struct pattern patterns[] = {
 #define TABLE_ROW(kind, name, pattern) { KERNEL_LINE_##kind, name, pattern },
 #include "kernel_lines.inc"
-#undef TABLE_ROW
 };
 
 /* The bytes of a word: no space, no control byte. */

@@ -19,7 +19,6 @@
 enum hook {
 #define TABLE_ROW(hook, ...) HOOK_##hook,
 #include "btf_hooks.inc"
-#undef TABLE_ROW
 	HOOKS,
 };
 
@@ -49,7 +48,6 @@ struct btf_state {
 static const struct bpf_hook table[HOOKS] = {
 #define TABLE_ROW(hook, function, ...) BPF_HOOK(#function, rpc_bpf, function, __VA_ARGS__),
 #include "btf_hooks.inc"
-#undef TABLE_ROW
 };
 
 /* Opens bpf/rpc.bpf.c, or bpf/rpc_probed.bpf.c, which has the same programs and maps. */

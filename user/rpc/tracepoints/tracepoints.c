@@ -16,7 +16,6 @@
 enum hook {
 #define TABLE_ROW(hook, ...) HOOK_##hook,
 #include "event_hooks.inc"
-#undef TABLE_ROW
 	HOOKS,
 };
 
@@ -37,7 +36,6 @@ struct tracepoints_state {
 static const struct bpf_hook table[HOOKS] = {
 #define TABLE_ROW(hook, name, ...) BPF_HOOK(name, rpc_tracepoints_bpf, __VA_ARGS__),
 #include "event_hooks.inc"
-#undef TABLE_ROW
 };
 
 static const struct field_row {
@@ -49,7 +47,6 @@ static const struct field_row {
 #define TABLE_ROW(hook, name, size, field) \
 	{ name, offsetof(struct rpc_event_fields, field), HOOK_##hook, size },
 #include "event_fields.inc"
-#undef TABLE_ROW
 };
 
 /* Stores the field's offset; false if it is missing, or has a form that the programs cannot read. A
