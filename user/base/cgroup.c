@@ -10,7 +10,6 @@
 #include "base/file_text.h"
 #include "base/process.h"
 #include "base/safe_text.h"
-#include "base/span.h"
 
 /* Slurm 26.05 without CgroupJobIdPaths=yes: "s1JHM889NVM300". */
 static bool is_sluid(struct span s)

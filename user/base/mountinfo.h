@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/span.h"
-#include "base/std.h"
 
 /* The fields of the line, still escaped. */
 struct mountinfo_line {

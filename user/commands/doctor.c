@@ -7,7 +7,6 @@
 #include "base/file_text.h"
 #include "base/json.h"
 #include "base/process.h"
-#include "base/safe_text.h"
 #include "base/terminal.h"
 #include "commands/options.h"
 #include "faults/fault_authority.h"

@@ -8,8 +8,6 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "base/span.h"
-#include "faults/fault_authority.h"
 #include "kernel/kernel_log.h"
 
 /* Records read at a time, and for how long: a storm must not delay the other work. Records from before the start are read in one go. */

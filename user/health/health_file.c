@@ -31,7 +31,6 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/pci_address.h"
 #include "base/time_text.h"
 

@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "base/span.h"
 
 /* Returns a descriptor, or -1 with errno. */
 static int open_at(int whence)

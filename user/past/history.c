@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "snapshot/fault_counts.h"
 #include "xid/xid_line.h"
 
 /* An agent without a line for this long did not run, or could not write. */

@@ -8,7 +8,6 @@
 
 #include "base/file_text.h"
 #include "base/process.h"
-#include "base/span.h"
 #include "kernel/bpf_support.h"
 #include "kernel/kernel_types.h"
 

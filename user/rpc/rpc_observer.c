@@ -22,7 +22,6 @@
 #include "base/process.h"
 #include "kernel/bpf_support.h"
 #include "kernel/kernel_types.h"
-#include "owners/mount_calls.h"
 #include "rpc/choice.h"
 #include "rpc/polled/polled.h"
 #include "rpc/slow_calls.h"

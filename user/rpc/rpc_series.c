@@ -30,7 +30,6 @@
 
 #include "base/process.h"
 #include "base/safe_text.h"
-#include "kernel/bpf_support.h"
 #include "rpc_tracepoints.h"
 
 /* For the phases before setup, the kernel side records only waits that there were. If a copy has a call in part, it is not known

@@ -3,7 +3,6 @@
  * shows the same. */
 #pragma once
 
-#include "base/span.h"
 #include "limits/episodes.h"
 #include "limits/headline.h"
 #include "snapshot/delta.h"

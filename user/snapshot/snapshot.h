@@ -4,7 +4,6 @@
  * Hooks fill it from maps and the kernel; sinks read it and use neither maps nor the kernel. */
 #pragma once
 
-#include "base/safe_text.h"
 #include "snapshot/calls.h"
 #include "snapshot/fault_counts.h"
 #include "snapshot/fields.h"

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file_text.h"
 #include "kernel/bpf_support.h"
 #include "kernel/kernel_types.h"
 #include "rpc/btf/btf.h"

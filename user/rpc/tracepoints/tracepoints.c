@@ -4,7 +4,6 @@
 #include "rpc/rpc_observer.h"
 
 #include "base/clock.h"
-#include "base/file_text.h"
 #include "kernel/bpf_support.h"
 #include "kernel/kernel_types.h"
 #include "kernel/trace.h"
