@@ -143,22 +143,6 @@ static struct source_setup setup_of(const struct rpc_observer *o, const struct r
 	};
 }
 
-/* Returns the state of the source, which counts from now on; or NULL, and sets the error. */
-static void *start_source(struct rpc_observer *o, enum rpc_source source,
-			  const struct source_setup *setup)
-{
-	const struct source_ops *ops = sources[source];
-	void *state = ops->try(setup);
-	int err = !state ? -errno : ops->attach ? ops->attach(state) : 0;
-
-	if (!err)
-		return state;
-	if (state)
-		ops->detach(state);
-	o->error = -err;
-	return NULL;
-}
-
 /* Why no better source than the chosen one; but for a file that is refused, which has been logged. */
 static void log_reasons(const struct rpc_observer *o, const struct source_choice *c,
 			const struct rpc_offer *offer)
@@ -191,11 +175,11 @@ static bool attach_best(struct rpc_observer *o)
 			return false;
 		left &= ~RPC_SOURCE_BIT(choice.source);
 		setup = setup_of(o, &offer, left | in_use);
-		state = start_source(o, choice.source, &setup);
+		state = sources[choice.source]->try(&setup);
+		o->error = state ? 0 : errno;
 	}
 	log_reasons(o, &choice, &offer);
 	end_source(o);
-	o->error = 0;
 	o->source = choice.source;
 	o->source_state = state;
 	o->source_number++;
@@ -349,6 +333,6 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	free(clients.list);
 	/* Without a BPF source, list btf's hooks as not attached. */
 	if (!(RPC_SOURCES_BPF & RPC_SOURCE_BIT(o->source)))
-		btf_source.missing(s);
+		btf_hooks_missing(s);
 	return err;
 }

@@ -58,21 +58,19 @@ struct source_setup {
 };
 
 struct source_ops {
-	/* Loads what the source needs in the kernel. Returns its state; or NULL with errno
+	/* Loads what the source needs in the kernel, and begins to count. Returns its state; or NULL with errno
 	 * set, after logging the reason unless memory is short. */
 	void *(*try)(const struct source_setup *setup);
-	/* Begins to count. Returns 0; or -errno, after logging the reason, if calls
-	 * cannot be counted: then call detach(). NULL: try() has begun already. */
-	int (*attach)(void *state);
 	/* Adds to @s what was counted and the state of the hooks, to @s->unknown the facts that
 	 * cannot be observed, and to @clients the calls of each. Returns 0 or -errno. */
 	int (*read)(void *state, struct snapshot *s, struct client_list *clients);
 	/* Ends the observation and frees @state. */
 	void (*detach)(void *state);
-	/* Adds the source's hooks to @s as missing. NULL: it has none. */
-	void (*missing)(struct snapshot *s);
 };
 
 extern const struct source_ops btf_source; /* BPF programs that read sunrpc's types */
 extern const struct source_ops tracepoints_source; /* BPF programs on trace events */
 extern const struct source_ops mountstats_source; /* the kernel's own statistics, polled */
+
+/* Adds the hooks of the source btf to @s as missing. */
+void btf_hooks_missing(struct snapshot *s);

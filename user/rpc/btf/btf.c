@@ -366,6 +366,34 @@ static void detach_btf(void *state)
 	free(b);
 }
 
+static int open_maps(struct btf_state *b)
+{
+	int err = btf_maps_open(&b->maps, b->bpf);
+
+	b->maps.shares.variables = b->setup.options->owner_env;
+	b->maps.files = b->setup.options->files;
+	if (!err && b->setup.options->slower_ns)
+		err = slow_calls_open(&b->maps.slow, bpf_map__fd(b->bpf->maps.slow_calls),
+				      &b->bpf->bss->rpc_slower_ns);
+	if (err)
+		log_error(b->setup.log, "cannot use %s: cannot open its maps: %s", b->hooks.user,
+			  strerror(-err));
+	return err;
+}
+
+static int attach_hooks(struct btf_state *b)
+{
+	int err = bpf_hooks_attach(&b->hooks, 0, HOOKS);
+
+	b->bpf->bss->rpc_attached = monotonic_ns();
+	bpf_values_drop(b->bpf->bss->rpc_xprt_cache, sizeof(b->bpf->bss->rpc_xprt_cache));
+	/* Finds the transports of the calls that had begun before. */
+	for (int run = 0; !err && run < MAX_FINDS && bpf_run(b->bpf->progs.rpc_find, NULL, 0);
+	     run++)
+		;
+	return err;
+}
+
 static void *try_btf(const struct source_setup *setup)
 {
 	struct btf_state *b = calloc(1, sizeof(*b));
@@ -389,40 +417,15 @@ static void *try_btf(const struct source_setup *setup)
 		b->hooks.unused |= OWNER_HOOKS;
 	err = copy_types(b, setup->types_file) ?: load_programs(b);
 	module_types_close(&b->types);
-	if (!err) {
-		err = btf_maps_open(&b->maps, b->bpf);
-		b->maps.shares.variables = setup->options->owner_env;
-		b->maps.files = setup->options->files;
-		if (!err && b->setup.options->slower_ns)
-			err = slow_calls_open(&b->maps.slow, bpf_map__fd(b->bpf->maps.slow_calls),
-					      &b->bpf->bss->rpc_slower_ns);
-		if (err)
-			log_error(setup->log, "cannot use %s: cannot open its maps: %s",
-				  b->hooks.user, strerror(-err));
-	}
-	if (err) {
-		detach_btf(b);
-		errno = -err;
-		return NULL;
-	}
-	return b;
+	err = err ?: open_maps(b) ?: attach_hooks(b);
+	if (!err)
+		return b;
+	detach_btf(b);
+	errno = -err;
+	return NULL;
 }
 
-static int attach_btf(void *state)
-{
-	struct btf_state *b = state;
-	int err = bpf_hooks_attach(&b->hooks, 0, HOOKS);
-
-	b->bpf->bss->rpc_attached = monotonic_ns();
-	bpf_values_drop(b->bpf->bss->rpc_xprt_cache, sizeof(b->bpf->bss->rpc_xprt_cache));
-	/* Finds the transports of the calls that had begun before. */
-	for (int run = 0; !err && run < MAX_FINDS && bpf_run(b->bpf->progs.rpc_find, NULL, 0);
-	     run++)
-		;
-	return err;
-}
-
-static void missing_hooks(struct snapshot *s)
+void btf_hooks_missing(struct snapshot *s)
 {
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!((RELEASE_HOOKS | SHARING_HOOKS | OWNER_HOOKS) & BIT(i)))
@@ -452,8 +455,6 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 
 const struct source_ops btf_source = {
 	.try = try_btf,
-	.attach = attach_btf,
 	.read = read_state,
 	.detach = detach_btf,
-	.missing = missing_hooks,
 };

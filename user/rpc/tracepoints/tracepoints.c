@@ -117,6 +117,21 @@ static void detach_tracepoints(void *state)
 	free(t);
 }
 
+static int attach_hooks(struct tracepoints_state *t)
+{
+	int err = bpf_hooks_attach(&t->hooks, 0, HOOK_CLIENT + 1);
+
+	/* From now on the event reports new clients; find those that exist already. */
+	tracepoint_maps_find_clients(&t->maps);
+	if (!err)
+		err = bpf_hooks_attach(&t->hooks, HOOK_CLIENT + 1, HOOK_LATENCY + 1);
+	t->bpf->bss->rpc_counted_since = monotonic_ns();
+	if (!err)
+		err = bpf_hooks_attach(&t->hooks, HOOK_LATENCY + 1, HOOKS);
+	t->bpf->bss->rpc_attached = monotonic_ns();
+	return err;
+}
+
 static void *try_tracepoints(const struct source_setup *setup)
 {
 	struct tracepoints_state *t = calloc(1, sizeof(*t));
@@ -151,30 +166,13 @@ static void *try_tracepoints(const struct source_setup *setup)
 	}
 	if (!err) {
 		t->rest = mountstats_open(setup->root, tracepoint_maps_label, &t->maps);
-		err = t->rest ? 0 : -ENOMEM;
+		err = t->rest ? attach_hooks(t) : -ENOMEM;
 	}
-	if (err) {
-		detach_tracepoints(t);
-		errno = -err;
-		return NULL;
-	}
-	return t;
-}
-
-static int attach_tracepoints(void *state)
-{
-	struct tracepoints_state *t = state;
-	int err = bpf_hooks_attach(&t->hooks, 0, HOOK_CLIENT + 1);
-
-	/* From now on the event reports new clients; find those that exist already. */
-	tracepoint_maps_find_clients(&t->maps);
 	if (!err)
-		err = bpf_hooks_attach(&t->hooks, HOOK_CLIENT + 1, HOOK_LATENCY + 1);
-	t->bpf->bss->rpc_counted_since = monotonic_ns();
-	if (!err)
-		err = bpf_hooks_attach(&t->hooks, HOOK_LATENCY + 1, HOOKS);
-	t->bpf->bss->rpc_attached = monotonic_ns();
-	return err;
+		return t;
+	detach_tracepoints(t);
+	errno = -err;
+	return NULL;
 }
 
 static int read_state(void *state, struct snapshot *s, struct client_list *clients)
@@ -198,6 +196,5 @@ static int read_state(void *state, struct snapshot *s, struct client_list *clien
 }
 
 const struct source_ops tracepoints_source = { .try = try_tracepoints,
-					       .attach = attach_tracepoints,
 					       .read = read_state,
 					       .detach = detach_tracepoints };
