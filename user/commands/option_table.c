@@ -29,12 +29,6 @@ static const char *read_output(struct options *o, const char *value)
 		       "name a file that ends in .prom; node_exporter reads no others";
 }
 
-static const char *read_events(struct options *o, const char *value)
-{
-	o->events = strcmp(value, "none") != 0 ? value : NULL;
-	return *value ? NULL : "use a file name, - for standard output, or none";
-}
-
 static const char *read_storage(struct options *o, const char *value)
 {
 	return storage_rules_add(&o->storage, value);
@@ -149,12 +143,6 @@ static const char *read_ignored(struct options *o, const char *value)
 		if (!value[len])
 			return NULL;
 	}
-}
-
-static const char *read_health(struct options *o, const char *value)
-{
-	o->health_file = strcmp(value, "none") != 0 ? value : NULL;
-	return *value ? NULL : "use a file name, or none";
 }
 
 static const char *read_command(struct options *o, const char *value)

@@ -121,7 +121,7 @@ static const char *advice(const struct option_row *row)
 	case OPTION_TIME:
 		return "use " TIME_FORMS;
 	case OPTION_FILE:
-		return "use a file name";
+		return row->words ? "use a file name, or none" : "use a file name";
 	default:
 		len = snprintf(text, sizeof(text),
 			       row->type == OPTION_WORDS ?
@@ -158,7 +158,7 @@ static const char *read_value(const struct option_row *row, struct options *o, c
 		       (double)*(uint64_t *)member <= row->max;
 		break;
 	case OPTION_FILE:
-		*(const char **)member = value;
+		*(const char **)member = row->words && !strcmp(value, row->words) ? NULL : value;
 		good = *value;
 		break;
 	case OPTION_WORD:

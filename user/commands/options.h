@@ -140,7 +140,7 @@ enum option_type {
 	OPTION_DURATION, /* double: seconds from @min to @max */
 	OPTION_COUNT, /* uint64_t from @min to @max */
 	OPTION_TIME, /* double: seconds since the epoch; @min: an enum time_direction */
-	OPTION_FILE, /* const char *, not empty */
+	OPTION_FILE, /* const char *, not empty; NULL for the word @words, if there is one */
 	OPTION_WORD, /* unsigned int: the number of one of @words, from 0 on */
 	OPTION_WORDS, /* unsigned int: a set of 1u << number of some of @words */
 	OPTION_OTHER, /* read by @read */
