@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "base/log.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "base/json.h"
 #include "base/safe_text.h"
 
@@ -82,7 +81,8 @@ static int open_without_waiting(void)
 /* Writes to standard error without waiting. A writable socket has room for PIPE_BUF. False: a part is lost. */
 static bool write_without_waiting(const char *text, size_t size)
 {
-	int own = open_without_waiting(), fd = own < 0 ? STDERR_FILENO : own;
+	OPEN_FILE own = open_without_waiting();
+	int fd = own < 0 ? STDERR_FILENO : own;
 	size_t part;
 	ssize_t n;
 
@@ -98,8 +98,6 @@ static bool write_without_waiting(const char *text, size_t size)
 		text += n;
 		size -= (size_t)n;
 	}
-	if (own >= 0)
-		close(own);
 	return !size;
 }
 
@@ -117,7 +115,6 @@ void log_write_lines(const struct log *log, enum log_level level, const char *li
 	FREED char *message = NULL, *text = NULL;
 	size_t size = 0;
 	va_list args;
-	FILE *out;
 	int len;
 
 	if (log->quiet)
@@ -129,14 +126,13 @@ void log_write_lines(const struct log *log, enum log_level level, const char *li
 	va_end(args);
 	if (len < 0)
 		return;
-	out = open_memstream(&text, &size);
-	if (out) {
+	text = TEXT_OF(size, out, {
 		if (log->format == LOG_JSON)
 			write_json(out, level, message, lines);
 		else
 			write_text(out, level, message, lines, log->format == LOG_JOURNAL);
-		/* One write, so that no other program's line comes between. */
-		if (fclose(out) || !write_without_waiting(text, size))
-			lost++;
-	}
+	});
+	/* One write, so that no other program's line comes between. */
+	if (!text || !write_without_waiting(text, size))
+		lost++;
 }

@@ -8,6 +8,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/file_text.h"
 #include "base/safe_text.h"
 
 #define LEAST_ROOM 8
@@ -199,18 +200,16 @@ bool screen_changed(void)
 
 void screen_write(const char *text, size_t rows)
 {
-	FREED char *all = NULL;
 	size_t size = 0, len;
-	FILE *out = open_memstream(&all, &size);
+	FREED char *all = TEXT_OF(size, out, {
+		fputs("\x1b[H", out);
+		for (size_t i = 0; i < rows; i++, text += len + !!text[len]) {
+			len = strcspn(text, "\n");
+			fprintf(out, "%s\x1b[K%.*s", i ? "\n" : "", (int)len, text);
+		}
+	});
 
-	if (!out)
-		return;
-	fputs("\x1b[H", out);
-	for (size_t i = 0; i < rows; i++, text += len + !!text[len]) {
-		len = strcspn(text, "\n");
-		fprintf(out, "%s\x1b[K%.*s", i ? "\n" : "", (int)len, text);
-	}
-	if (!fclose(out))
+	if (all)
 		write_bytes(all, size);
 }
 

@@ -139,16 +139,11 @@ static void scan_process(struct scan *s, int pid)
 /* Only if a holder's group lacks its job's number are titles of processes read, which may wait. */
 static void name_jobs(struct scan *s)
 {
-	FREED char *jobs = NULL;
+	bool wanted = ARRAY_FIND(h, s->holders, s->count, h->group.unnamed_job);
 	size_t size;
-	FILE *out = NULL;
+	FREED char *jobs =
+		wanted ? TEXT_OF(size, out, cgroup_write_names(s->root, NULL, out)) : NULL;
 
-	ARRAY_EACH(h, s->holders, s->count)
-		if (h->group.unnamed_job && !out)
-			out = open_memstream(&jobs, &size);
-	if (out)
-		cgroup_write_names(s->root, NULL, out);
-	jobs = stream_text(out, &jobs);
 	ARRAY_EACH(h, s->holders, jobs ? s->count : 0)
 		cgroup_find_names(&h->group, jobs);
 }

@@ -85,25 +85,22 @@ static void write_options(FILE *out, const struct plan *p, const struct remedy_m
 						"mountproto", "seclabel" };
 	struct span parts[] = { m->line.options, m->line.super_options }, option, name;
 	bool read_only = false;
-	char *text = NULL;
 	size_t size;
-	FILE *all = open_memstream(&text, &size);
+	FREED char *text = TEXT_OF(size, all, {
+		for (size_t i = 0; i < COUNT(parts); i++)
+			while (span_left(parts[i])) {
+				option = name = span_take_field(&parts[i], ",");
+				name = span_take_until(&name, "=");
+				read_only |= span_is(name, "ro");
+				if (!ARRAY_FIND(x, left_out, COUNT(left_out), span_is(name, *x)) &&
+				    !(p->option && span_is(name, p->r->setting)))
+					fprintf(all, ",%.*s", (int)span_left(option), option.at);
+			}
+		if (p->option)
+			fprintf(all, ",%s=%s", p->r->setting, p->r->value);
+	});
 
-	for (size_t i = 0; all && i < COUNT(parts); i++)
-		while (span_left(parts[i])) {
-			option = name = span_take_field(&parts[i], ",");
-			name = span_take_until(&name, "=");
-			read_only |= span_is(name, "ro");
-			if (ARRAY_FIND(x, left_out, COUNT(left_out), span_is(name, *x)) ||
-			    (p->option && span_is(name, p->r->setting)))
-				continue;
-			fprintf(all, ",%.*s", (int)span_left(option), option.at);
-		}
-	if (all && p->option)
-		fprintf(all, ",%s=%s", p->r->setting, p->r->value);
-	text = stream_text(all, &text);
 	write_field(out, read_only ? "ro" : "rw", span_of(text ?: ""), "");
-	free(text);
 }
 
 static void write_mount(FILE *out, const struct plan *p, const struct remedy_mount *m)

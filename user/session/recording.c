@@ -47,34 +47,24 @@ static int write_line(struct recorder *r, const char *line, size_t len)
 	return 0;
 }
 
-/* Ends the text that @out has written to @text. */
-static int write_text(struct recorder *r, FILE *out, char **text, int err)
-{
-	if (!stream_text(out, text))
-		return -ENOMEM;
-	err = err ?: write_line(r, *text, strlen(*text));
-	free(*text);
-	return err;
-}
-
 static int write_head(struct recorder *r, const struct session_origin *origin)
 {
-	char *text = NULL;
 	size_t size;
-	struct json j = { .out = open_memstream(&text, &size) };
+	FREED char *text = TEXT_OF(size, out, {
+		struct json j = { .out = out };
 
-	if (!j.out)
-		return -ENOMEM;
-	json_object(&j, NULL);
-	json_text(&j, "format", FORMAT);
-	json_unsigned(&j, "time_buckets", TIME_BUCKETS);
-	json_unsigned(&j, "depth_buckets", DEPTH_BUCKETS);
-	json_text(&j, "host", origin->host);
-	json_text(&j, "kernel", origin->kernel);
-	json_text(&j, "version", origin->version);
-	json_signed(&j, "utc_offset", origin->utc_offset);
-	json_end(&j);
-	return write_text(r, j.out, &text, 0);
+		json_object(&j, NULL);
+		json_text(&j, "format", FORMAT);
+		json_unsigned(&j, "time_buckets", TIME_BUCKETS);
+		json_unsigned(&j, "depth_buckets", DEPTH_BUCKETS);
+		json_text(&j, "host", origin->host);
+		json_text(&j, "kernel", origin->kernel);
+		json_text(&j, "version", origin->version);
+		json_signed(&j, "utc_offset", origin->utc_offset);
+		json_end(&j);
+	});
+
+	return text ? write_line(r, text, size) : -ENOMEM;
 }
 
 struct recorder *recorder_new(int fd, const struct session_origin *origin)
@@ -94,14 +84,14 @@ struct recorder *recorder_new(int fd, const struct session_origin *origin)
 
 int recorder_add(struct recorder *r, const struct snapshot *s)
 {
-	char *text = NULL;
 	size_t size;
-	FILE *out;
+	FREED char *text = NULL;
 
 	if (r->error)
 		return r->error;
-	out = open_memstream(&text, &size);
-	r->error = out ? write_text(r, out, &text, snapshot_encode(&r->codec, s, out)) : -ENOMEM;
+	text = TEXT_OF(size, out, r->error = snapshot_encode(&r->codec, s, out));
+	if (!r->error)
+		r->error = text ? write_line(r, text, size) : -ENOMEM;
 	return r->error;
 }
 

@@ -75,16 +75,12 @@ static void write_cgroup(struct event_log *e, struct json *j, const struct event
 		json_known(j, "container", c.name);
 }
 
-/* Makes the line, which the caller frees. NULL: no memory. */
-static char *make_line(struct event_log *e, const struct event *event, uint64_t incident,
-		       uint64_t repeats, size_t *size)
+static void write_object(FILE *out, struct event_log *e, const struct event *event,
+			 uint64_t incident, uint64_t repeats)
 {
 	const struct event_kind_row *kind = &event_kinds[event->kind];
-	char *text = NULL;
-	struct json j = { .out = open_memstream(&text, size) };
+	struct json j = { .out = out };
 
-	if (!j.out)
-		return NULL;
 	json_object(&j, NULL);
 	json_time(&j, "time", event->time);
 	json_nanoseconds(&j, "monotonic_seconds", event->monotonic_ns);
@@ -110,7 +106,6 @@ static char *make_line(struct event_log *e, const struct event *event, uint64_t 
 	json_unsigned(&j, "repeats", repeats);
 	json_bytes(&j, "text", event->text, event->text_len);
 	json_end(&j);
-	return stream_text(j.out, &text);
 }
 
 /* @more: how many further events the line stands for; 0: it is the first. */
@@ -143,14 +138,14 @@ static void write_line(struct event_log *e, struct event event, uint64_t inciden
 		limit += members_len;
 	else if (members_len > MEMBERS_IN_PIPE)
 		event.members = "";
-	text = make_line(e, &event, incident, repeats, &size);
+	text = TEXT_OF(size, out, write_object(out, e, &event, incident, repeats));
 	/* Escapes can make a text several times as long in JSON, and a cgroup's name. */
 	while (text && size > limit && (event.text_len || *event.members)) {
 		free(text);
 		if (!event.text_len)
 			event.members = "";
 		event.text_len /= 2;
-		text = make_line(e, &event, incident, repeats, &size);
+		text = TEXT_OF(size, out, write_object(out, e, &event, incident, repeats));
 	}
 	if (!text || !e->sink->write(e->sink->context, text, size))
 		e->lost++;

@@ -107,20 +107,19 @@ static void write_details(struct json *j, const struct xid_line *line)
 /* Hands out @event with what @line states (NULL: no fault). */
 static void hand_out(struct fault_events *e, struct event *event, const struct xid_line *line)
 {
-	FREED char *members = NULL;
 	size_t size;
-	struct json j = { .out = open_memstream(&members, &size) };
+	FREED char *members = TEXT_OF(size, out, {
+		struct json j = { .out = out };
 
-	if (j.out) {
 		if (line)
 			write_details(&j, line);
 		/* The driver names nobody. */
 		if (e->holders && line && line->kind != XID_LINE_SXID && event->pid < 0 &&
 		    !event->replayed)
 			json_members(&j, gpu_holders_find(e->holders, event->device));
-		if (!fclose(j.out))
-			event->members = members;
-	}
+	});
+
+	event->members = members ?: "";
 	e->handle(e->context, event);
 }
 
