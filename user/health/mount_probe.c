@@ -159,11 +159,9 @@ bool node_mounts_ask(struct node_state *node, struct mount_question *questions, 
 /* Whether @options, separated by commas, have this one. */
 static bool has_option(struct span options, const char *name)
 {
-	while (span_left(options)) {
-		if (span_is(span_take_until(&options, ","), name))
+	while (span_left(options))
+		if (span_is(span_take_field(&options, ","), name))
 			return true;
-		span_take(&options, ",");
-	}
 	return false;
 }
 
@@ -234,11 +232,10 @@ void node_mounts_add_fstab(struct node_state *node, const char *text, size_t len
 static bool is_users(struct span type, struct span super)
 {
 	while (span_starts_with(type, "fuse") && span_left(super)) {
-		struct span option = span_take_until(&super, ",");
+		struct span option = span_take_field(&super, ",");
 
 		if (span_take(&option, "user_id="))
 			return !span_is(option, "0");
-		span_take(&super, ",");
 	}
 	return false;
 }

@@ -160,11 +160,9 @@ static bool has_name(const char *names, const char *name, struct span message)
 		       memmem(message.at, span_left(message), names + 1, strlen(names + 1));
 	if (!strcmp(names, "-") || (!strcmp(names, "*") && *name))
 		return true;
-	while (span_left(rest)) {
-		if (span_is(span_take_until(&rest, "/"), name))
+	while (span_left(rest))
+		if (span_is(span_take_field(&rest, "/"), name))
 			return true;
-		span_take(&rest, "/");
-	}
 	return false;
 }
 
