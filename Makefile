@@ -132,7 +132,7 @@ $(B)/bpf/%.bpf.o: bpf/%.bpf.c bpf/without_lines.sh | $(B)/.tools
 	$(compile_bpf)
 
 # What bpftool 7.1 writes leaks when memory is short: a bug of bpftool, which the analyzer must not report here. The largest
-# objects get the section that memory_keep_program() leaves out.
+# objects get the section that memory_drop_program() does not keep.
 define make_skeleton
 	$(say) SKEL $@
 	$(Q){ echo '/* NOLINTBEGIN(clang-analyzer-unix.Malloc) */' && \

@@ -344,7 +344,7 @@ static void require_pci(const char *pci)
 static void require_end(const struct xid_line *line)
 {
 	const char *end = line->message + line->message_len, *at = line->message;
-	const char *text = line->header + line->header_len;
+	const char *text = memchr(line->header, ')', (size_t)(end - line->header));
 	const char *name = memmem(text, (size_t)(end - text), "name=", 5);
 
 	while ((at = memchr(at, '\n', (size_t)(end - at)))) {

@@ -247,7 +247,7 @@ static void try_saved_log(const uint8_t *data, size_t size)
 		require(strlen(text) < SAVED_LINE_BYTES && (!l.timed || l.time.known));
 	require(texts <= lines);
 	fclose(l.in);
-	saved_log_free(&l);
+	free(l.line);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

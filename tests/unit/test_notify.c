@@ -21,7 +21,7 @@ BEFORE_EACH()
 
 AFTER_EACH()
 {
-	notify_close(&n);
+	file_close(&n.fd);
 	close(fd);
 	unsetenv("NOTIFY_SOCKET");
 }
@@ -104,7 +104,7 @@ TEST(without_a_manager_nothing_is_sent)
 		notify_open(&n, &text_log);
 		assert_int_equal(n.fd, -1);
 		notify_send(&n, "READY=1");
-		notify_close(&n);
+		file_close(&n.fd);
 	}
 }
 

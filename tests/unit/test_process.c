@@ -88,16 +88,14 @@ TEST(a_process_that_lived_then_is_read)
 {
 	pid_t child = start();
 	char line[512];
-	bool found = process_first_line(child, monotonic_ns(), "comm", line, sizeof(line));
+	bool found = process_comm(child, monotonic_ns(), line, sizeof(line));
 
 	assert_int_equal(found, sees_kernels_numbers());
 	assert_string_equal(line, found ? "a) R 1 2 3 (b" : "");
 	/* Cut where there is no room. */
-	assert_int_equal(process_first_line(child, monotonic_ns(), "comm", line, 4), found);
+	assert_int_equal(process_comm(child, monotonic_ns(), line, 4), found);
 	assert_string_equal(line, found ? "a) " : "");
-	assert_int_equal(process_first_line(child, monotonic_ns(), "cgroup", line, sizeof(line)),
-			 found);
-	assert_null(strchr(line, '\n'));
+	assert_int_equal(process_text(child, monotonic_ns(), "cgroup", line, sizeof(line)), found);
 	end(child);
 }
 
@@ -107,20 +105,20 @@ TEST(a_process_that_came_later_is_not)
 	pid_t child = start();
 	char line[64] = "x";
 
-	assert_false(process_first_line(child, before, "comm", line, sizeof(line)));
+	assert_false(process_comm(child, before, line, sizeof(line)));
 	assert_string_equal(line, "");
-	assert_false(process_first_line(child, 0, "comm", line, sizeof(line)));
+	assert_false(process_comm(child, 0, line, sizeof(line)));
 	end(child);
-	assert_false(process_first_line(child, monotonic_ns(), "comm", line, sizeof(line)));
+	assert_false(process_comm(child, monotonic_ns(), line, sizeof(line)));
 }
 
 TEST(what_is_no_process_is_not)
 {
 	char line[64] = "x";
 
-	assert_false(process_first_line(0, monotonic_ns(), "comm", line, sizeof(line)));
-	assert_false(process_first_line(-1, monotonic_ns(), "comm", line, sizeof(line)));
-	assert_false(process_first_line(getpid(), monotonic_ns(), "absent", line, sizeof(line)));
+	assert_false(process_comm(0, monotonic_ns(), line, sizeof(line)));
+	assert_false(process_comm(-1, monotonic_ns(), line, sizeof(line)));
+	assert_false(process_text(getpid(), monotonic_ns(), "absent", line, sizeof(line)));
 	assert_string_equal(line, "");
 }
 
@@ -183,7 +181,7 @@ TEST(the_program_stays_in_memory)
 	struct rlimit limit;
 	FILE *maps;
 
-	memory_keep_program();
+	memory_drop_program(true);
 	maps = not_null(fopen("/proc/self/smaps", "r"));
 	while (fgets(line, sizeof(line), maps)) {
 		if (sscanf(line, "%lx-%lx", &begin, &end) == 2)

@@ -66,11 +66,11 @@ bool process_text(int pid, uint64_t time_ns, const char *file, char *text, size_
 	return *text;
 }
 
-bool process_first_line(int pid, uint64_t time_ns, const char *file, char *line, size_t size)
+bool process_comm(int pid, uint64_t time_ns, char *comm, size_t size)
 {
-	process_text(pid, time_ns, file, line, size);
-	line[strcspn(line, "\n")] = 0;
-	return *line;
+	process_text(pid, time_ns, "comm", comm, size);
+	comm[strcspn(comm, "\n")] = 0;
+	return *comm;
 }
 
 /* "some avg10=0.00 avg60=0.12 avg300=0.50 total=12345": the total in microseconds. */
@@ -100,7 +100,7 @@ uint64_t group_kernel_bytes(const char *root)
 			   10);
 }
 
-/* Where the section of the Makefile begins that memory_keep_program() leaves out; unwinding tables follow. NULL: there is none. */
+/* Where the section of the Makefile begins that memory_drop_program() does not keep; unwinding tables follow. NULL: there is none. */
 /* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the linker's */
 extern const char __start_once[] __attribute__((weak));
 
@@ -125,14 +125,9 @@ static int drop_segments(struct dl_phdr_info *object, size_t size, void *keep)
 	return 1;
 }
 
-void memory_drop_program(void)
+void memory_drop_program(bool keep)
 {
-	dl_iterate_phdr(drop_segments, NULL);
-}
-
-void memory_keep_program(void)
-{
-	dl_iterate_phdr(drop_segments, "");
+	dl_iterate_phdr(drop_segments, keep ? "" : NULL);
 }
 
 /* proc(5): "CapEff:\t000001ffffffffff". */

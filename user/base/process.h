@@ -7,12 +7,12 @@
 
 #include "base/std.h"
 
-/* Reads the beginning of /proc/@pid/@file ("cgroup", "comm"), at most @size bytes with the NUL. False and "" unless it is proved
+/* Reads the beginning of /proc/@pid/@file ("cgroup"), at most @size bytes with the NUL. False and "" unless it is proved
  * that this process had the number at @time_ns (CLOCK_MONOTONIC): it must have begun a tick of proc (10 ms) before, and this
  * program must see the kernel's own process numbers. */
 bool process_text(int pid, uint64_t time_ns, const char *file, char *text, size_t size);
-/* The same for the first line, without its newline. */
-bool process_first_line(int pid, uint64_t time_ns, const char *file, char *line, size_t size);
+/* The same for the process's name. */
+bool process_comm(int pid, uint64_t time_ns, char *comm, size_t size);
 
 /* Reads from the text of /proc/PID/stat when the process began, in whole ticks of proc since the boot (CLOCK_BOOTTIME). */
 bool process_start_ticks(const char *stat, uint64_t *ticks);
@@ -25,12 +25,10 @@ uint64_t cpu_pressure_waiting_ns(const char *root);
  * if the group has a process of another process group. */
 uint64_t group_kernel_bytes(const char *root);
 
-/* Releases the program's own pages, code and constants. The kernel maps those that are used again from its page cache. */
-void memory_drop_program(void);
-
-/* The same, and then takes them into memory, if the limit of locked memory allows it: a disk that hangs could not give them back.
+/* Releases the program's own pages, code and constants. The kernel maps those that are used again from its page cache.
+ * @keep: then takes them into memory, if the limit of locked memory allows it: a disk that hangs could not give them back.
  * BPF objects and the page of `trace --html` stay on the disk. The other processes find the pages in memory. */
-void memory_keep_program(void);
+void memory_drop_program(bool keep);
 
 /* ---- the capabilities of this process ---- */
 

@@ -59,7 +59,7 @@ void agent_limits_free(struct agent_limits *a);
 
 struct notify {
 	const struct log *log;
-	int fd; /* negative: there is no service manager */
+	int fd; /* for file_close(); negative: there is no service manager */
 	struct sockaddr_un address;
 	socklen_t address_size;
 	uint64_t alive_every_ns; /* 0: no watchdog */
@@ -67,9 +67,8 @@ struct notify {
 	bool failed; /* the last message could not be sent; logged when this changes */
 };
 
-/* Reads the manager's address from the environment, and removes it from there. Call notify_close() in any case. */
+/* Reads the manager's address from the environment, and removes it from there. */
 void notify_open(struct notify *n, const struct log *log);
-void notify_close(struct notify *n);
 
 /* Sends a message of at most 400 bytes, formatted as by printf(). A failure is logged once. */
 void notify_send(struct notify *n, const char *format, ...) __attribute__((format(printf, 2, 3)));

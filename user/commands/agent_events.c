@@ -136,7 +136,7 @@ void agent_events_stuck(void *context, const struct stuck_task *task, struct spa
 		return;
 	}
 	logged = begin_event(&d, a->log, EVENT_KIND_NFS_STUCK, task->function);
-	process_first_line(task->pid, now, "comm", d.event.comm, sizeof(d.event.comm));
+	process_comm(task->pid, now, d.event.comm, sizeof(d.event.comm));
 	if (a->messages)
 		log_warn(a->messages, "task %d (%s) hangs in NFS for %.0f s, in %s on %s, %s",
 			 task->pid, d.event.comm, seconds, task->function,

@@ -53,13 +53,6 @@ void notify_open(struct notify *n, const struct log *log)
 	unsetenv("WATCHDOG_PID");
 }
 
-void notify_close(struct notify *n)
-{
-	if (n->fd >= 0)
-		close(n->fd);
-	n->fd = -1;
-}
-
 void notify_send(struct notify *n, const char *format, ...)
 {
 	char message[MESSAGE_SIZE];

@@ -139,7 +139,7 @@ static void exported(struct agent *a, int err)
 {
 	malloc_trim(128 << 10); /* most of what the snapshot and its text took */
 	if (a->attached)
-		memory_keep_program();
+		memory_drop_program(true);
 	a->attached = false;
 	a->export_seconds =
 		a->snapshot_seconds + (double)a->writer.files[WRITER_OUTPUT].took_ns / 1e9;
@@ -326,7 +326,7 @@ int cmd_run(const struct options *options)
 	mount_settings_free(&a.settings);
 	agent_health_close(&a.health);
 	code = finish(&a, code);
-	notify_close(&a.notify);
+	file_close(&a.notify.fd);
 	xid_policy_free(&policy);
 	messages_finish(MESSAGES_NS);
 	return code;

@@ -276,7 +276,7 @@ static void log_verdict_free(struct log_verdict *v)
 		return;
 	fault_authority_free(&v->authority);
 	faults_free(&v->faults);
-	saved_log_free(&v->log);
+	free(v->log.line);
 	free(v->lines);
 	free(v);
 }

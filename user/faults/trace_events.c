@@ -111,7 +111,7 @@ static void on_process(struct trace_events *t, const struct traced_event *e)
 	if (*e->name)
 		snprintf(comm, sizeof(comm), "%s", e->name);
 	else
-		process_first_line(pid, e->time, "comm", comm, sizeof(comm));
+		process_comm(pid, e->time, comm, sizeof(comm));
 	snprintf(text, sizeof(text),
 		 oom ? "killed because memory ran out: %s, pid %d" : "task hangs: %s, pid %d", comm,
 		 pid);

@@ -83,7 +83,7 @@ struct saved_time {
 	char text[40]; /* as it was written */
 };
 
-/* Initialise with { .in, .now }. */
+/* Initialise with { .in, .now }, free() .line. */
 struct saved_log {
 	FILE *in;
 	double now; /* seconds since an unknown moment, of the last line */
@@ -110,5 +110,3 @@ struct saved_log {
 
 /* The kernel's text of the next line that has one, without what stands before it. NULL: there are no more. Valid until the next call. */
 const char *saved_log_next(struct saved_log *l);
-
-void saved_log_free(struct saved_log *l);

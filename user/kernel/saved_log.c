@@ -478,8 +478,3 @@ const char *saved_log_next(struct saved_log *l)
 	}
 	return NULL;
 }
-
-void saved_log_free(struct saved_log *l)
-{
-	free(l->line);
-}

@@ -367,7 +367,7 @@ static void name_task(char *to, const struct stuck_task *task, uint64_t now_ns)
 {
 	char comm[32];
 
-	if (process_first_line(task->pid, now_ns, "comm", comm, sizeof(comm)))
+	if (process_comm(task->pid, now_ns, comm, sizeof(comm)))
 		snprintf(to, LABEL_SIZE, "%s (%d)", comm, task->process);
 }
 

@@ -242,8 +242,7 @@ void rpc_name_oldest(struct rpc_server_state *server, uint64_t now, uint64_t sin
 		return;
 	label_from_bytes(server->oldest_op, sizeof(server->oldest_op), op, strnlen(op, RPC_OP_LEN));
 	server->oldest_pid = process;
-	process_first_line((int)process, since, "comm", server->oldest_comm,
-			   sizeof(server->oldest_comm));
+	process_comm((int)process, since, server->oldest_comm, sizeof(server->oldest_comm));
 }
 
 uint64_t rpc_monotonic(uint64_t *maximum, uint64_t value)

@@ -323,8 +323,7 @@ void slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const 
 	snprintf(to->server, sizeof(to->server), "%s", server);
 	snprintf(to->owner, sizeof(to->owner), "%s", owner);
 	label_from_bytes(to->op, sizeof(to->op), from->op, strlen(from->op));
-	process_first_line((int)from->pid, from->end - from->total, "comm", to->comm,
-			   sizeof(to->comm));
+	process_comm((int)from->pid, from->end - from->total, to->comm, sizeof(to->comm));
 	if (from->file.client == from->client &&
 	    !bpf_map_lookup_elem(bpf_map__fd(files), &from->file, &file))
 		file_calls_path(to->file, &file, false);

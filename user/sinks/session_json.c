@@ -448,7 +448,7 @@ void session_json_write(FILE *out, const struct session *t)
 /* ---- the page: the template with the JSON in it ---- */
 
 /* build/gen/page.html, which the Makefile makes of user/sinks/page/: PAGE_TEMPLATE is its path. */
-__asm__(".section once, \"a\"\n" /* see memory_keep_program() */
+__asm__(".section once, \"a\"\n" /* see memory_drop_program() */
 	"page_template:\n"
 	".incbin \"" PAGE_TEMPLATE "\"\n"
 	".byte 0\n"

@@ -45,7 +45,7 @@ static void relay_messages(int socket, bool again)
 	prctl(PR_SET_NAME, "xidscope-log");
 	if (again && dup2(open("/proc/self/fd/2", O_WRONLY | O_APPEND), STDERR_FILENO) < 0)
 		return;
-	memory_drop_program();
+	memory_drop_program(false);
 	while ((n = TEMP_FAILURE_RETRY(read(STDIN_FILENO, part, sizeof(part)))) > 0)
 		write_messages(part, (size_t)n);
 }

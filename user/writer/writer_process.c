@@ -134,7 +134,7 @@ static void run(const struct writer *w, int socket)
 	capabilities_keep(CAPABILITY(CAP_DAC_OVERRIDE));
 	umask(0); /* output_file.c sets the modes */
 	while (serve_request(&p, &r))
-		memory_drop_program();
+		memory_drop_program(false);
 	for (int i = 0; r.work == WRITER_END && i < WRITER_FILES; i++)
 		output_file_close(&p.files[i].output, w->keep || i != WRITER_OUTPUT);
 }

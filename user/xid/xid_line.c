@@ -375,7 +375,6 @@ static bool next_header(const char *text, size_t len, size_t *offset, struct xid
 		return false;
 	}
 	out->header = rest.at;
-	out->header_len = (size_t)(s.at - rest.at);
 
 	s.end = find_end(s);
 	s.end = find_header(s);

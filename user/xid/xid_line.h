@@ -58,7 +58,6 @@ struct xid_line {
 	char recovery_from[32]; /* Xid 154: the action required until now */
 	char recovery[32]; /* Xid 154: the action required now, may be "None" */
 	const char *header; /* everything up to the number; points into the caller's text */
-	size_t header_len;
 	const char *message; /* what follows; points into the caller's text. One line, but
 			      * the first bytes after "name=" may have newlines */
 	size_t message_len; /* bytes; 0: nothing follows */

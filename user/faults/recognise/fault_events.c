@@ -145,8 +145,7 @@ static bool has_ended(const struct event *event, int pid)
 {
 	char name[64];
 
-	return event->replayed ||
-	       !process_first_line(pid, event->monotonic_ns, "comm", name, sizeof(name));
+	return event->replayed || !process_comm(pid, event->monotonic_ns, name, sizeof(name));
 }
 
 static void add_unverified(struct fault_events *e, const struct xid_line *line,

@@ -108,7 +108,7 @@ void fault_events_add_task(struct fault_events *e, const char *device, int pid,
 	r.kind = runs ? "kernel_spin" : "gpu_hang";
 	SET_WORD(r.cpu, device);
 	SET_WORD(r.top.function, function);
-	process_first_line(pid, now_ns, "comm", r.comm, sizeof(r.comm));
+	process_comm(pid, now_ns, r.comm, sizeof(r.comm));
 	task_owner(r.owner, sizeof(r.owner), pid, now_ns, NULL);
 	snprintf(r.text, sizeof(r.text), "a task has %s for %d s on %s",
 		 runs ? "run in the kernel" : "hung", (int)((now_ns - since_ns) / 1000000000),
