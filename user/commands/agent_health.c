@@ -208,9 +208,8 @@ static void make_headline(struct agent_health *h, const struct snapshot *s,
 									 HEADLINE_GPU;
 
 		headline_add(&all,
-			     (struct headline_rank){ f->level == HEALTH_FAIL ? HEADLINE_FAIL :
-									       HEADLINE_WARN,
-						     kind, 0 },
+			     HEADLINE_RANK(f->level == HEALTH_FAIL ? HEADLINE_FAIL : HEADLINE_WARN,
+					   kind, 0),
 			     f->device, "%s", f->reason);
 	}
 	if (report->listed > report->count)

@@ -162,7 +162,7 @@ static bool rank_event(const struct past_event *e, struct headline_rank *rank)
 	struct span text = e->text;
 	bool shown;
 
-	*rank = (struct headline_rank){ HEADLINE_WARN, HEADLINE_GPU, -e->time };
+	*rank = HEADLINE_RANK(HEADLINE_WARN, HEADLINE_GPU, -e->time);
 	switch (e->kind) {
 	case EVENT_KIND_XID:
 	case EVENT_KIND_SXID:
@@ -181,13 +181,13 @@ static bool rank_event(const struct past_event *e, struct headline_rank *rank)
 		return shown;
 	case EVENT_KIND_NFS_STALL:
 		if (!span_is(e->name, "pending")) { /* a burst, no silence of the server */
-			*rank = (struct headline_rank){ HEADLINE_WARN, HEADLINE_LIMIT, seconds };
+			*rank = HEADLINE_RANK(HEADLINE_WARN, HEADLINE_LIMIT, seconds);
 			return true;
 		}
 		/* fall through */
 	case EVENT_KIND_NFS_STUCK:
-		*rank = (struct headline_rank){ isinf(seconds) ? HEADLINE_FAIL : HEADLINE_WARN,
-						HEADLINE_SILENT, seconds };
+		*rank = HEADLINE_RANK(isinf(seconds) ? HEADLINE_FAIL : HEADLINE_WARN,
+				      HEADLINE_SILENT, seconds);
 		return true;
 	case EVENT_KIND_NFS_ERRORS:
 		rank->kind = HEADLINE_ERRORS;
@@ -195,7 +195,7 @@ static bool rank_event(const struct past_event *e, struct headline_rank *rank)
 			rank->level = HEADLINE_FAIL;
 		return true;
 	case EVENT_KIND_NFS_SATURATION:
-		*rank = (struct headline_rank){ HEADLINE_GOOD, HEADLINE_LIMIT, seconds };
+		*rank = HEADLINE_RANK(HEADLINE_GOOD, HEADLINE_LIMIT, seconds);
 		return true;
 	default:
 		return false;

@@ -90,9 +90,8 @@ void headline_add_faults(struct headline *h, const struct known_fault *faults, s
 			h->left_out++;
 		else if (f->standing == STANDING_OPEN)
 			headline_add(h,
-				     (struct headline_rank){ f->level > 1 ? HEADLINE_FAIL :
-									    HEADLINE_WARN,
-							     HEADLINE_GPU, 0 },
+				     HEADLINE_RANK(f->level > 1 ? HEADLINE_FAIL : HEADLINE_WARN,
+						   HEADLINE_GPU, 0),
 				     f->device, "%s", known_fault_text(text, f));
 }
 
@@ -102,9 +101,9 @@ bool headline_rank_kernel(struct headline_rank *rank, struct span kind, const ch
 	bool fatal = !strcmp(grade, "fatal") ||
 		     (span_is(kind, "kernel_oops") && fault_module_is_watched(device));
 
-	*rank = (struct headline_rank){ fatal || span_is(kind, "nfs_state_lost") ? HEADLINE_FAIL :
-										   HEADLINE_WARN,
-					fatal ? HEADLINE_GPU : HEADLINE_ERRORS, 0 };
+	*rank = HEADLINE_RANK(fatal || span_is(kind, "nfs_state_lost") ? HEADLINE_FAIL :
+									 HEADLINE_WARN,
+			      fatal ? HEADLINE_GPU : HEADLINE_ERRORS, 0);
 	return strcmp(grade, "info") != 0;
 }
 
@@ -147,8 +146,7 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 				" on a connection that was lost: look at the network to the server" :
 				": its own log may say why");
 	}
-	rank = (struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT,
-				       (double)v->lock_wait_ns / 1e9 };
+	rank = HEADLINE_RANK(HEADLINE_WARN, HEADLINE_SILENT, (double)v->lock_wait_ns / 1e9);
 	if (v->lock_wait_ns)
 		headline_add(h, rank, v->server, "%s%s: %s", v->server, victims,
 			     wait_text(text, v->lock_wait_by, v->lock_wait_ns, WAIT_LOCKD));
@@ -209,14 +207,13 @@ static void add_waits(struct headline *h, const struct server_sums *v, enum boun
 	char text[FAILURE_TEXT_SIZE];
 
 	if (v->upcall_ns >= HUNG_NS && said != BOUND_CREDENTIALS && said != BOUND_HUNG && !expired)
-		headline_add(h, (struct headline_rank){ HEADLINE_WARN, HEADLINE_SILENT, upcall },
-			     v->server, "%s: %s", v->server,
+		headline_add(h, HEADLINE_RANK(HEADLINE_WARN, HEADLINE_SILENT, upcall), v->server,
+			     "%s: %s", v->server,
 			     wait_text(text, v->upcall_by, v->upcall_ns, WAIT_GSSD));
 	if (drained >= 10 && said != BOUND_STATE_RECOVERY && !(v->longest_stall.end > 0) &&
 	    !v->silent_ns)
 		headline_add(
-			h, (struct headline_rank){ HEADLINE_WARN, HEADLINE_ERRORS, drained },
-			v->server,
+			h, HEADLINE_RANK(HEADLINE_WARN, HEADLINE_ERRORS, drained), v->server,
 			"%s: calls waited for %.0f s until the client had recovered its state.",
 			v->server, drained);
 }
@@ -233,9 +230,8 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 	if (worst && (to->bound_by != BOUND_STATE_RECOVERY ||
 		      failure_of(worst->op, worst->status) != FAILURE_STATE))
 		headline_add(h,
-			     (struct headline_rank){ failure_is_final(worst) ? HEADLINE_FAIL :
-									       HEADLINE_WARN,
-						     HEADLINE_ERRORS, (double)worst->count },
+			     HEADLINE_RANK(failure_is_final(worst) ? HEADLINE_FAIL : HEADLINE_WARN,
+					   HEADLINE_ERRORS, (double)worst->count),
 			     v->server, "%s: %s", v->server, failures_text(text, &v->failures));
 	if (to->bound_by == BOUND_STATE_RECOVERY && to->confidence > CONFIDENCE_LOW)
 		rank.kind = HEADLINE_ERRORS;
@@ -244,8 +240,7 @@ static void add_verdict(struct headline *h, const struct server_sums *v, const s
 			!v->calls_ended && v->oldest_ns >= v->ns ? HEADLINE_SILENT : HEADLINE_WELL;
 	if (to->closings_len)
 		headline_add(h,
-			     (struct headline_rank){ HEADLINE_WARN, HEADLINE_ERRORS,
-						     (double)v->disconnects },
+			     HEADLINE_RANK(HEADLINE_WARN, HEADLINE_ERRORS, (double)v->disconnects),
 			     v->server, "%s: %.*s", v->server, (int)to->closings_len - 1, rest);
 	rest += to->closings_len;
 	if (to->bound_by != BOUND_NONE && to->bound_by != BOUND_APPLICATION &&
@@ -277,8 +272,6 @@ void headline_add_server(struct headline *h, const struct limit_sums *sums, cons
 	add_waits(h, v, to.bound_by);
 	add_verdict(h, v, &to);
 }
-
-/* ---- all is well ---- */
 
 void headline_end(struct headline *h, bool gpu_watched, const struct calls *c, bool calls_ended)
 {

@@ -27,6 +27,7 @@ struct headline_rank {
 	enum headline_kind kind;
 	double weight; /* of two with the same level and kind, the larger one is first */
 };
+#define HEADLINE_RANK(...) ((struct headline_rank){ __VA_ARGS__ })
 
 struct headline_item {
 	struct headline_rank rank;
