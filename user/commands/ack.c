@@ -51,8 +51,6 @@ static int load(struct file_text *file, const char *path)
 	return 0;
 }
 
-/* ---- the list ---- */
-
 static int list(const struct options *o)
 {
 	double now = wall_seconds();

@@ -78,8 +78,6 @@ struct spinner *spinners_take(struct spinners *s, const struct spin_task *tasks,
 	return found;
 }
 
-/* ---- where ---- */
-
 bool spinners_function(struct span stack, struct kernel_place *place)
 {
 	struct span line;

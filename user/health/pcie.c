@@ -144,8 +144,6 @@ void pcie_gpus_read(struct node_state *node, const struct node_state *before, co
 	}
 }
 
-/* ---- the last hours ---- */
-
 void pcie_links_count(struct node_state *node, const struct node_state *before, double now)
 {
 	ARRAY_EACH(link, node->links, node->link_count) {

@@ -130,8 +130,6 @@ static void read_mounts(struct mount_settings *m, const char *root, const struct
 		compare_mount(now, ARRAY_FIND(x, before, count, x->device == now->device) ?: &none);
 }
 
-/* ---- dirty pages ---- */
-
 /* Before 5.8 nr_unstable is separate: pages that NFS must commit. All four lines are in the first half of the file. */
 static void read_dirty(struct calls *c, const char *root)
 {
@@ -151,8 +149,6 @@ static void read_dirty(struct calls *c, const char *root)
 	c->dirty_bytes = bytes[0] + bytes[1] + bytes[2];
 	c->dirty_limit_bytes = bytes[3];
 }
-
-/* ---- modules ---- */
 
 static void read_modules(struct mount_settings *m, const char *root)
 {

@@ -62,10 +62,8 @@ static bool has_unit(const char *root, struct remedy_mount *m)
 		else
 			end += sprintf(end, "\\x%02x", (unsigned char)*c);
 	memcpy(end, ".mount", sizeof(".mount"));
-	for (size_t i = 0; i < COUNT(folders); i++)
-		if (!access(PATHF("%s/%s/systemd/system/%s", root, folders[i], m->unit), F_OK))
-			return true;
-	return false;
+	return ARRAY_FIND(f, folders, COUNT(folders),
+			  !access(PATHF("%s/%s/systemd/system/%s", root, *f, m->unit), F_OK));
 }
 
 static enum mounted_by find_mounter(const char *root, struct remedy_mount *m,

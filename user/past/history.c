@@ -43,8 +43,6 @@ static void add_gap(struct history *h, double from, double to, const char *reaso
 		*ARRAY_APPEND(h->gaps, h->gap_count) = (struct past_gap){ from, to, reason };
 }
 
-/* ---- boots and runs of agents ---- */
-
 static void number_runs(struct history *h)
 {
 	const struct past_event *start = NULL;

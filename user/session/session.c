@@ -22,26 +22,19 @@ static bool matches_pattern(const char *pattern, const char *text)
 	return !pattern || !fnmatch(pattern, text, 0);
 }
 
-static bool has_mount(const struct session *t, const char *server)
+bool session_wants_mount(const struct session *t, const char *mountpoint)
 {
-	const struct snapshot *both[] = { &t->first, &t->last };
-
-	ARRAY_EACH(s, both, COUNT(both))
-		if (CALLS_FIND(m, &(*s)->calls, mount, server,
-			       matches_pattern(t->filter.mount, m->mountpoint)))
-			return true;
-	return false;
+	return matches_pattern(t->filter.mount, mountpoint);
 }
 
 bool session_wants_server(const struct session *t, const char *server)
 {
-	return matches_pattern(t->filter.server, server) &&
-	       (!t->filter.mount || has_mount(t, server));
-}
+	const struct calls *const both[] = { &t->first.calls, &t->last.calls };
 
-bool session_wants_mount(const struct session *t, const char *mountpoint)
-{
-	return matches_pattern(t->filter.mount, mountpoint);
+	return matches_pattern(t->filter.server, server) &&
+	       (!t->filter.mount || ARRAY_FIND(c, both, COUNT(both),
+					       CALLS_FIND(m, *c, mount, server,
+							  session_wants_mount(t, m->mountpoint))));
 }
 
 bool session_lacks_choice(const struct session *t)
@@ -243,8 +236,6 @@ static void find_stalls(struct session *t)
 		v->hung_ns = hung_ns;
 	}
 }
-
-/* ---- slow calls ---- */
 
 /* Keeps the slowest calls, in order. */
 static void add_slow(struct session *t, const struct slow_call *c)
@@ -493,7 +484,7 @@ static void add_slow_connection(struct headline *h, const struct session *t, con
 	    (worst->mean_ns - all.median_ns) * worst->transport->replies >
 		    LONG_CALLS * v->longest_ns)
 		headline_add(
-			h, (struct headline_rank){ HEADLINE_WARN, HEADLINE_ERRORS, 0 }, server,
+			h, HEADLINE_RANK(HEADLINE_WARN, HEADLINE_ERRORS, 0), server,
 			"%s: %s, one of %zu connections, is slow: %.1f ms to a reply, on the median one %.1f ms. "
 			"Look at its path through the network.",
 			server, connection_text((char[CONNECTION_SIZE]){}, worst->transport),
