@@ -356,31 +356,23 @@ int session_add(struct session *t, struct snapshot *s)
 
 COMPARE_BY(by_time, struct session_event, time)
 
-/* Lists the servers in the order of the headline, then the others. Without memory they stay in their order. */
+COMPARE_BY(by_rank, struct session_server, rank)
+
+/* Sorts the servers in the order of the headline, then the others. */
 static void order_servers(struct session *t)
 {
 	struct headline h;
-	size_t sick = 0;
 
 	session_headline(t, &h);
-	t->order = calloc(t->server_count + 1, sizeof(*t->order));
-	for (size_t v = 0; t->order && v < t->server_count; v++)
-		t->order[v] = v;
-	for (size_t i = 0; t->order && i < h.count; i++)
-		for (size_t at = sick; at < t->server_count; at++) {
-			size_t v = t->order[at];
+	ARRAY_EACH(v, t->servers, t->server_count) {
+		const struct headline_item *item =
+			ARRAY_FIND(x, h.items, h.count, !strcmp(x->subject, v->name));
 
-			if (strcmp(h.items[i].subject, t->servers[v].name) != 0)
-				continue;
-			memmove(&t->order[sick + 1], &t->order[sick],
-				(at - sick) * sizeof(*t->order));
-			t->order[sick++] = v;
-		}
-}
-
-size_t session_sick_first(const struct session *t, size_t i)
-{
-	return t->order ? t->order[i] : i;
+		v->number = (size_t)(v - t->servers);
+		v->rank = item ? (size_t)(item - h.items) : h.count + v->number;
+	}
+	if (t->server_count)
+		qsort(t->servers, t->server_count, sizeof(*t->servers), by_rank);
 }
 
 int session_end(struct session *t)
@@ -405,7 +397,6 @@ void session_free(struct session *t)
 	for (size_t i = 0; i < t->server_count; i++)
 		free(t->servers[i].remedy);
 	free(t->servers);
-	free(t->order);
 	free(t->faults);
 	free(t->events);
 	free(t->slow);

@@ -72,6 +72,7 @@ struct session_event {
 
 struct session_server {
 	char name[LABEL_SIZE];
+	size_t number, rank; /* from session_end() on: of its points, and its place */
 	uint64_t hung_ns; /* time without an answer; 0: it answers */
 	char *remedy; /* lines that change the verdict's setting on this machine; NULL: none */
 	struct session_point sums; /* of all intervals */
@@ -97,7 +98,6 @@ struct session {
 
 	struct session_server *servers;
 	size_t server_count;
-	size_t *order; /* numbers of servers, from session_end() on: see session_sick_first() */
 	struct session_interval latest;
 	struct session_interval *intervals;
 	size_t interval_count;
@@ -121,7 +121,8 @@ struct session {
  * and .latest. Returns 0, or -ENOMEM after adding a part. */
 int session_add(struct session *t, struct snapshot *s);
 
-/* Call it after the last snapshot. Makes .total, sorts the events by time, and ends the episodes. Returns 0 or -ENOMEM. */
+/* Call it after the last snapshot. Makes .total, sorts the events by time and the servers, sick ones first, and ends the episodes.
+ * Returns 0 or -ENOMEM. */
 int session_end(struct session *t);
 
 /* Initialise with {}, and set .filter, .keep_intervals and .recent. */
@@ -129,9 +130,6 @@ void session_free(struct session *t);
 
 /* What matters most, for the filter's servers: after the last snapshot, or at any moment between two. */
 void session_headline(const struct session *t, struct headline *h);
-
-/* The number of the @i-th server of a session that has ended: sick ones first. */
-size_t session_sick_first(const struct session *t, size_t i);
 
 size_t session_open_before(const struct session *t); /* open faults, reported before the session */
 double session_seconds(const struct session *t); /* from the first to the last snapshot */

@@ -219,12 +219,11 @@ static void write_session(FILE *out, const struct session *t, bool markdown)
 	safe_line(out, "- From %s, for %.0f s, on %s: Linux %s, xidscope %s.",
 		  LOCAL_TIME(t->first.wall), seconds, t->origin.host, t->origin.kernel,
 		  t->origin.version);
-	for (size_t i = 0; i < t->server_count; i++)
+	ARRAY_EACH(v, t->servers, t->server_count)
 		for (int by = 0; by < SHARE_BY_BOTH; by++)
-			summarise_shares(out, t, t->servers[session_sick_first(t, i)].name,
-					 (enum share_by)by);
-	for (size_t i = 0; i < t->server_count; i++)
-		summarise_server(out, t, &t->servers[session_sick_first(t, i)], seconds);
+			summarise_shares(out, t, v->name, (enum share_by)by);
+	ARRAY_EACH(v, t->servers, t->server_count)
+		summarise_server(out, t, v, seconds);
 	report_faults(out, t);
 	report_losses(out, s);
 	report_ops(out, t);

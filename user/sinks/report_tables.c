@@ -71,14 +71,13 @@ void report_ops(FILE *out, const struct session *t)
 	/* By mount, only kinds of ops are known. report_shares() shows them. */
 	if (t->filter.mount && snapshot_knows(&t->last.calls, RPC_FACT_MOUNTS))
 		return;
-	for (size_t i = 0; i < t->server_count; i++) {
-		const char *server = t->servers[session_sick_first(t, i)].name;
+	ARRAY_EACH(v, t->servers, t->server_count) {
 		FREED const struct rpc_op **ops = NULL;
-		size_t count = session_ops(t, server, &ops);
+		size_t count = session_ops(t, v->name, &ops);
 
 		if (count) {
 			fputc('\n', out);
-			safe_line(out, "Calls to %s, the costliest first", server);
+			safe_line(out, "Calls to %s, the costliest first", v->name);
 			fprintf(out, "%-12s %7s %7s %7s %7s %7s %7s %s\n", "op", "calls", "MB",
 				"mean", "p50", "p99", "max", "most time in, %");
 			any = true;
@@ -244,12 +243,9 @@ static void report_server_shares(FILE *out, const struct session *t, const char 
 
 void report_shares(FILE *out, const struct session *t)
 {
-	for (size_t i = 0; i < t->server_count; i++) {
-		const char *server = t->servers[session_sick_first(t, i)].name;
-
+	ARRAY_EACH(v, t->servers, t->server_count)
 		for (int by = 0; by < SHARE_BYS; by++)
-			report_server_shares(out, t, server, (enum share_by)by);
-	}
+			report_server_shares(out, t, v->name, (enum share_by)by);
 }
 
 void summarise_shares(FILE *out, const struct session *t, const char *server, enum share_by by)

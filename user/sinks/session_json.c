@@ -285,9 +285,8 @@ static void write_commands(struct json *j, const char *remedy)
 	json_array_end(j);
 }
 
-static void write_server(struct json *j, const struct session *t, size_t number)
+static void write_server(struct json *j, const struct session *t, const struct session_server *v)
 {
-	const struct session_server *v = &t->servers[number];
 	struct verdict verdict = verdict_of(&t->limits, v->name);
 
 	json_row(j);
@@ -303,7 +302,7 @@ static void write_server(struct json *j, const struct session *t, size_t number)
 		write_parts(j, t, v->name, (enum share_by)by);
 	write_transports(j, &t->total, v->name);
 	write_ops(j, t, v->name);
-	write_timeline(j, t, number);
+	write_timeline(j, t, v->number);
 	json_object_end(j);
 }
 
@@ -425,8 +424,8 @@ void session_json_write(FILE *out, const struct session *t)
 	json_bool(&j, "gpu_faults_observed", t->last.faults.gpu_watched);
 	json_unsigned(&j, "open_faults_before", session_open_before(t));
 	json_array(&j, "servers");
-	for (size_t i = 0; i < t->server_count; i++)
-		write_server(&j, t, session_sick_first(t, i));
+	ARRAY_EACH(v, t->servers, t->server_count)
+		write_server(&j, t, v);
 	json_array_end(&j);
 	json_newline(&j);
 	write_episodes(&j, t);
