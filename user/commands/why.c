@@ -35,14 +35,17 @@ struct past {
 
 /* ---- what an event was, in words ---- */
 
+static const char *decode_text(char text[EVENT_TEXT + 1], struct span inside)
+{
+	json_decode(inside, text, EVENT_TEXT + 1);
+	return text;
+}
+#define DECODED(inside) decode_text((char[EVENT_TEXT + 1]){ 0 }, inside) /* valid in its block */
+
 static void put_text(FILE *out, const char *before, struct span inside)
 {
-	char text[EVENT_TEXT + 1];
-
-	if (!span_left(inside))
-		return;
-	json_decode(inside, text, sizeof(text));
-	fprintf(out, "%s%s", before, text);
+	if (span_left(inside))
+		fprintf(out, "%s%s", before, DECODED(inside));
 }
 
 static void put_owners(FILE *out, const struct past_event *e)
@@ -158,7 +161,6 @@ static bool rank_event(const struct past_event *e, struct headline_rank *rank)
 {
 	const char *grade = past_grade(e), *standing = e->standing ? e->standing : "open";
 	double seconds = e->end - e->time; /* INFINITY: it lasts */
-	char device[LABEL_SIZE];
 	struct span text = e->text;
 	bool shown;
 
@@ -175,8 +177,7 @@ static bool rank_event(const struct past_event *e, struct headline_rank *rank)
 			rank->level = HEADLINE_FAIL;
 		return true;
 	case EVENT_KIND_KERNEL:
-		json_decode(e->device, device, sizeof(device));
-		shown = headline_rank_kernel(rank, e->name, device, grade);
+		shown = headline_rank_kernel(rank, e->name, DECODED(e->device), grade);
 		rank->weight = -e->time;
 		return shown;
 	case EVENT_KIND_NFS_STALL:
@@ -364,16 +365,6 @@ static void print_cause(const struct past *p)
 
 /* ---- JSON ---- */
 
-static void write_decoded(struct json *j, const char *name, struct span inside)
-{
-	char text[EVENT_TEXT + 1];
-
-	if (!span_left(inside))
-		return;
-	json_decode(inside, text, sizeof(text));
-	json_text(j, name, text);
-}
-
 static void write_owners(struct json *j, const struct past_event *e, const char *name,
 			 const char *what)
 {
@@ -383,7 +374,7 @@ static void write_owners(struct json *j, const struct past_event *e, const char 
 	json_array(j, name);
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(owners[i].what, what))
-			write_decoded(j, NULL, owners[i].name);
+			json_known(j, NULL, DECODED(owners[i].name));
 	json_array_end(j);
 }
 
@@ -399,20 +390,20 @@ static void write_event(struct json *j, const struct past_event *e)
 	if (e->cut)
 		json_bool(j, "cut", true);
 	json_text(j, "grade", past_grade(e));
-	write_decoded(j, "kind", e->kind_name);
-	write_decoded(j, "name", e->name);
+	json_known(j, "kind", DECODED(e->kind_name));
+	json_known(j, "name", DECODED(e->name));
 	if (e->code)
 		json_unsigned(j, "code", e->code);
-	write_decoded(j, "device", e->device);
+	json_known(j, "device", DECODED(e->device));
 	if (e->pid >= 0)
 		json_signed(j, "pid", e->pid);
-	write_decoded(j, "comm", e->comm);
+	json_known(j, "comm", DECODED(e->comm));
 	json_unsigned(j, "count", e->count);
 	if (e->standing)
 		json_text(j, "state", e->standing);
 	if (e->followers)
 		json_unsigned(j, "followers", e->followers);
-	write_decoded(j, "owner", e->owner);
+	json_known(j, "owner", DECODED(e->owner));
 	write_owners(j, e, "jobs", "job");
 	write_owners(j, e, "pods", "pod");
 	write_owners(j, e, "cgroups", "cgroup");
