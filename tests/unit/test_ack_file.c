@@ -36,7 +36,7 @@ TEST(a_change_is_seen_at_once)
 {
 	uint64_t begun_ns;
 
-	ack_file_open(&f, PATHF("%s/etc/xidscope/acks", root));
+	f = (struct ack_file){ .path = PATHF("%s/etc/xidscope/acks", root), .due = true };
 	assert_true(is_new());
 	assert_int_equal(f.list.count, 0);
 	begun_ns = f.reader.begun_ns;
@@ -87,7 +87,7 @@ TEST(one_of_the_same_device_and_fault_counts_in_its_time)
 
 TEST(a_name_alone_is_in_the_working_folder)
 {
-	ack_file_open(&f, "acks");
+	f = (struct ack_file){ .path = "acks", .due = true };
 	assert_true(is_new());
 	put("/acks", "* 79 1\n");
 	assert_true(is_new());
@@ -99,14 +99,14 @@ TEST(a_name_alone_is_in_the_working_folder)
 TEST(without_an_answer_the_last_ones_count)
 {
 	put("/acks", "* 79 1\n");
-	ack_file_open(&f, "acks");
+	f = (struct ack_file){ .path = "acks", .due = true };
 	assert_true(is_new());
 	do { /* until it is stopped before it answers */
 		f.due = true;
 		assert_false(ack_file_refresh(&f, 0));
 		kill(f.reader.pid, SIGSTOP);
 		helper_collect(&f.reader, 0);
-	} while (f.reader.pipe < 0);
+	} while (!f.reader.running);
 	put("/acks", "* 79 1\n* 48 1\n");
 	f.reader.begun_ns -= HELPER_AGE_NS;
 	assert_false(ack_file_refresh(&f, 0));
@@ -125,7 +125,7 @@ TEST(without_an_answer_the_last_ones_count)
 TEST(while_the_process_fails_the_last_ones_count)
 {
 	put("/acks", "* 79 1\n");
-	ack_file_open(&f, "acks");
+	f = (struct ack_file){ .path = "acks", .due = true };
 	assert_true(is_new());
 	put("/acks", "* 79 1\n* 48 1\n");
 	for (files_of_process = 0; files_of_process <= 1; files_of_process++) {

@@ -151,7 +151,7 @@ BEFORE_EACH()
 {
 	signal(SIGCHLD, SIG_IGN);
 	f = (struct node_state){};
-	q = (struct mount_question){ .helper.pipe = -1 };
+	q = (struct mount_question){};
 	asked_ns = 1;
 	fate = ENDS;
 	node_mounts_add(&f, "/proc");
@@ -189,7 +189,7 @@ static enum mount_state answer_after(uint64_t seconds)
 
 	asked_ns += seconds * 1000000000;
 	node_mounts_ask(&f, &q, 1, asked_ns);
-	for (int tries = 0; q.helper.pipe >= 0 && tries < 300000; tries++) {
+	for (int tries = 0; q.helper.running && tries < 300000; tries++) {
 		pipe.fd = q.helper.pipe;
 		poll(&pipe, 1, 1);
 		if (pipe.revents & POLLHUP)
@@ -206,15 +206,15 @@ TEST(a_mount_of_this_machine_answers)
 {
 	assert_string_not_equal(f.mounts[0].device, "");
 	assert_int_equal(answer_after(0), MOUNT_FINE);
-	assert_true(q.helper.pipe >= 0);
+	assert_true(q.helper.running);
 	assert_int_equal(answer_after(1), MOUNT_FINE);
-	assert_int_equal(q.helper.pipe, -1);
+	assert_false(q.helper.running);
 	assert_true(q.asked);
 	/* every half minute */
 	assert_int_equal(answer_after(28), MOUNT_FINE);
-	assert_int_equal(q.helper.pipe, -1);
+	assert_false(q.helper.running);
 	answer_after(1);
-	assert_true(q.helper.pipe >= 0);
+	assert_true(q.helper.running);
 }
 
 /* As a file system that a user has mounted over it since. */
@@ -223,7 +223,7 @@ TEST(another_device_is_not_asked)
 	strcpy(f.mounts[0].device, "0:9999");
 	answer_after(0);
 	answer_after(1);
-	assert_int_equal(q.helper.pipe, -1);
+	assert_false(q.helper.running);
 	assert_false(q.asked);
 }
 
@@ -257,7 +257,7 @@ TEST(a_server_that_does_not_answer_has_hung)
 	assert_int_equal(answer_after(1), MOUNT_HUNG);
 	/* its process has ended, the answer stays until the next */
 	assert_int_equal(answer_after(1), MOUNT_HUNG);
-	assert_int_equal(q.helper.pipe, -1);
+	assert_false(q.helper.running);
 	q.due_ns = 0;
 	answer_after(1);
 	assert_int_equal(answer_after(1), MOUNT_FINE);
@@ -277,5 +277,5 @@ TEST(a_process_without_a_cpu_says_nothing_of_the_server)
 {
 	ask_a_server_that(RUNS);
 	assert_int_equal(answer_after(5), MOUNT_FINE);
-	assert_true(q.helper.pipe >= 0);
+	assert_true(q.helper.running);
 }

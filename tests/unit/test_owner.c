@@ -14,7 +14,7 @@
 #define POD_ID "01234567-89ab-cdef-0123-456789abcdef"
 
 /* What the process that looks for names has found. */
-static struct helper helper = { .pipe = -1 };
+static struct helper helper = {};
 
 /* The owner of the group with this path. The helper's text is what it has just found. */
 static const char *owner_of(const char *path)
@@ -318,7 +318,7 @@ TEST(an_answer_that_is_not_whole_is_one_about_the_names_in_it)
 		const char *names[] = { cases[i].path + 1 };
 
 		print_message("# %s\n", cases[i].text);
-		helper = (struct helper){ .pipe = -1, .begun_ns = monotonic_ns() };
+		helper = (struct helper){ .begun_ns = monotonic_ns() };
 		helper.text = not_null(strdup(cases[i].text));
 		assert_int_equal(owner_name(label, names, 1, &helper, "RUN", helper.begun_ns),
 				 cases[i].final);
@@ -334,7 +334,7 @@ TEST(an_answer_is_about_groups_that_were_there_when_it_was_asked_for)
 	uint64_t begun = monotonic_ns() - 4000000000;
 	char label[LABEL_SIZE];
 
-	helper = (struct helper){ .pipe = -1, .begun_ns = begun, .whole = true };
+	helper = (struct helper){ .begun_ns = begun, .whole = true };
 	assert_true(owner_name(label, names, 1, &helper, NULL, begun));
 	assert_int_equal(helper.begun_ns, begun);
 	owner_name(label, names, 1, &helper, NULL, begun + 1);
@@ -363,7 +363,7 @@ static void look_until_held(void)
 	assert_true(helper_start(&helper, "x", look, "RUN"));
 	for (int i = 0; i < 200 && !helper.len; i++) /* it may have no CPU */
 		helper_collect(&helper, monotonic_ns() + 100000000);
-	assert_true(helper.pipe >= 0 && helper.len > 0);
+	assert_true(helper.running && helper.len > 0);
 }
 
 TEST(a_process_that_is_held_hides_no_name_for_good)

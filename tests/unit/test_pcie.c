@@ -143,7 +143,7 @@ static struct node_watch w;
 
 BEFORE_EACH()
 {
-	node_watch_init(&w);
+	w = (struct node_watch){};
 }
 
 /* The agent looks, @seconds after the boot: how many GPUs are unused. */
@@ -190,7 +190,7 @@ TEST(the_agent_waits_for_a_mount_while_the_node_boots)
 	assert_int_equal(mount_at(310, true), MOUNT_FINE);
 	/* that of process 1 comes first */
 	put("/proc/1/root/etc/fstab", "");
-	node_watch_init(&w);
+	w = (struct node_watch){};
 	node_watch_add_fstab(&w, root);
 	assert_int_equal(w.node.mount_count, 0);
 }

@@ -453,7 +453,7 @@ bool cgroup_ask_names(struct cgroup *c, struct helper *h, const char *names, uin
 	known = has_names(c, h, variable, since);
 	if (!known) {
 		/* What it has found before is no answer about a group that is new. */
-		if (h->pipe < 0 && h->begun_ns < since)
+		if (!h->running && h->begun_ns < since)
 			h->begun_ns = 0;
 		helper_ask(h, "xidscope-names", send_names, names);
 		known = has_names(c, h, variable, since);

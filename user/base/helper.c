@@ -74,7 +74,7 @@ bool helper_start(struct helper *h, const char *name, helper_work *work, const v
 	pid_t parent = getpid();
 	int ends[2];
 
-	if (h->pipe >= 0 || pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+	if (h->running || pipe2(ends, O_CLOEXEC | O_NONBLOCK))
 		return false;
 	fcntl(ends[1], F_SETPIPE_SZ, 1 << 20); /* where a late answer waits for the next question */
 	h->pid = fork();
@@ -86,11 +86,14 @@ bool helper_start(struct helper *h, const char *name, helper_work *work, const v
 		_exit(0);
 	}
 	close(ends[1]);
-	h->pipe = file_unless(ends[0], h->pid < 0 ? -1 : 0);
-	h->begun_ns = h->pid < 0 ? 0 : monotonic_ns();
+	h->pipe = ends[0];
+	h->running = h->pid >= 0;
+	if (!h->running)
+		close(h->pipe);
+	h->begun_ns = h->running ? monotonic_ns() : 0;
 	h->len = 0;
 	h->whole = false;
-	return h->pipe >= 0;
+	return h->running;
 }
 
 /* Returns how much was read, 0 at the end, negative if nothing has come. Without memory the rest is dropped. */
@@ -104,7 +107,7 @@ static ssize_t read_part(struct helper *h)
 	grown = n > 0 ? realloc(h->text, h->len + (size_t)n + 1) : NULL;
 	if (!grown) {
 		close(h->pipe);
-		h->pipe = -1;
+		h->running = false;
 		/* A NUL ends the answer: without it the process was killed. */
 		h->whole = !n && h->len && !h->text[h->len - 1];
 		h->len -= h->whole;
@@ -121,7 +124,7 @@ void helper_collect(struct helper *h, uint64_t deadline_ns)
 {
 	uint64_t now;
 
-	while (h->pipe >= 0) {
+	while (h->running) {
 		if (read_part(h) >= 0)
 			continue;
 		now = monotonic_ns();
@@ -140,25 +143,24 @@ bool helper_ask(struct helper *h, const char *name, helper_work *work, const voi
 		helper_start(h, name, work, context);
 	}
 	helper_collect(h, h->begun_ns + HELPER_WAIT_NS);
-	if (h->pipe >= 0 && !helper_sleeps(h))
+	if (h->running && !helper_sleeps(h))
 		helper_collect(h, h->begun_ns + HELPER_ONCE_NS);
 	return h->whole;
 }
 
 int helper_ask_once(struct file_text *f, helper_work *work, const void *context)
 {
-	static struct helper h = { .pipe = -1 };
+	static struct helper h = {};
 
 	*f = (struct file_text){};
 	helper_collect(&h, 0);
 	if (!helper_start(&h, "xidscope-file", work, context))
-		return h.pipe >= 0 ? -ETIMEDOUT : -EAGAIN;
+		return h.running ? -ETIMEDOUT : -EAGAIN;
 	do
 		helper_collect(&h, monotonic_ns() + HELPER_ONCE_NS);
-	while (h.pipe >= 0 && !helper_sleeps(&h) &&
-	       monotonic_ns() < h.begun_ns + HELPER_STARVED_NS);
-	if (h.pipe >= 0 || !h.whole)
-		return h.pipe >= 0 ? -ETIMEDOUT : -EAGAIN;
+	while (h.running && !helper_sleeps(&h) && monotonic_ns() < h.begun_ns + HELPER_STARVED_NS);
+	if (h.running || !h.whole)
+		return h.running ? -ETIMEDOUT : -EAGAIN;
 	*f = (struct file_text){ .bytes = h.text, .len = h.len };
 	h.text = NULL;
 	h.len = 0;
@@ -208,7 +210,7 @@ bool helper_sleeps(const struct helper *h)
 void helper_kill(struct helper *h)
 {
 	/* While it has the pipe open, the number is its own. */
-	if (h->pipe >= 0 && h->pid > 0)
+	if (h->running && h->pid > 0)
 		kill(h->pid, SIGKILL);
 	h->begun_ns = 0;
 	h->whole = false;
@@ -217,7 +219,8 @@ void helper_kill(struct helper *h)
 void helper_free(struct helper *h)
 {
 	helper_kill(h);
-	file_close(&h->pipe);
+	if (h->running)
+		close(h->pipe);
 	free(h->text);
-	*h = (struct helper){ .pipe = -1 };
+	*h = (struct helper){};
 }

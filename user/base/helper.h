@@ -13,9 +13,10 @@
 	2000000000ull /* the same if the process gets no CPU; the least for helper_ask_once() */
 #define HELPER_STARVED_NS 15000000000ull /* what helper_ask_once() gives a process without a CPU */
 
-/* Initialise with { .pipe = -1 }. */
+/* Initialise with {}. */
 struct helper {
-	int pipe; /* does not block; -1: no process is at work */
+	bool running; /* a process is at work */
+	int pipe; /* of it; does not block */
 	pid_t pid;
 	uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: never */
 	bool whole; /* it has ended and has written all */
@@ -31,7 +32,7 @@ typedef void helper_work(const void *context, FILE *out);
  * Returns whether it was started. */
 bool helper_start(struct helper *h, const char *name, helper_work *work, const void *context);
 
-/* Adds what the process has written to @text, and waits for more until @deadline_ns. At its end @pipe is -1. */
+/* Adds what the process has written to @text, and waits for more until @deadline_ns. At its end @running is false. */
 void helper_collect(struct helper *h, uint64_t deadline_ns);
 
 /* Starts the process if the last one began HELPER_AGE_NS ago, and collects until it has worked for HELPER_WAIT_NS. After a

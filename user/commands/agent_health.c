@@ -88,11 +88,10 @@ int agent_health_open(struct agent_health *h, const struct options *o,
 
 	*h = (struct agent_health){ .options = o,
 				    .rules = o->health,
+				    .acks = { .path = o->ack, .due = true },
 				    .servers = servers,
 				    .written = -1,
 				    .mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) };
-	node_watch_init(&h->node);
-	ack_file_open(&h->acks, o->ack);
 	h->node.node.gpus_wanted = (unsigned int)o->gpus;
 	for (size_t i = 0; i < o->mount_count; i++)
 		node_mounts_add(&h->node.node, o->mounts[i]);

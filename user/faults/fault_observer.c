@@ -369,7 +369,6 @@ struct fault_observer *fault_observer_new(const struct log *log,
 	g->options = options;
 	g->kernel_log.fd = -1;
 	g->start.fd = -1;
-	g->holders.helper.pipe = -1;
 	g->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (g->epoll < 0)
 		goto failed;

@@ -176,7 +176,7 @@ struct gpu_minors {
 	struct gpu_minor list[64];
 };
 
-/* Initialise with { .helper.pipe = -1 }. */
+/* Initialise with {}. */
 struct gpu_holders {
 	struct gpu_minors minors; /* found earlier */
 	struct helper helper; /* the process that looks; its text: see gpu_holders_scan() */

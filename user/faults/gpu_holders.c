@@ -290,7 +290,7 @@ static void note_minors(struct gpu_holders *h)
 
 void gpu_holders_poll(struct gpu_holders *h)
 {
-	if (h->helper.pipe < 0)
+	if (!h->helper.running)
 		return;
 	helper_collect(&h->helper, 0);
 	if (h->helper.whole)
@@ -338,5 +338,5 @@ void gpu_holders_free(struct gpu_holders *h)
 {
 	helper_free(&h->helper);
 	free(h->found);
-	*h = (struct gpu_holders){ .helper.pipe = -1 };
+	*h = (struct gpu_holders){};
 }

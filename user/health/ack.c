@@ -105,11 +105,6 @@ void ack_free(struct ack_list *list)
 
 /* ---- the agent's file ---- */
 
-void ack_file_open(struct ack_file *f, const char *path)
-{
-	*f = (struct ack_file){ .path = path, .due = true, .reader.pipe = -1 };
-}
-
 /* Whether it says nothing of the file, which is then asked for again. */
 static bool may_pass(int err)
 {
@@ -144,12 +139,12 @@ static bool take_answer(struct ack_file *f)
 bool ack_file_refresh(struct ack_file *f, uint64_t most_ns)
 {
 	struct helper *r = &f->reader;
-	bool asked = r->pipe >= 0;
+	bool asked = r->running;
 
 	if (!f->path)
 		return false;
 	helper_collect(r, 0);
-	if (r->pipe >= 0 && monotonic_ns() >= r->begun_ns + HELPER_AGE_NS) {
+	if (r->running && monotonic_ns() >= r->begun_ns + HELPER_AGE_NS) {
 		f->silent = -ETIMEDOUT;
 		f->due = true;
 		helper_kill(r);
@@ -157,9 +152,9 @@ bool ack_file_refresh(struct ack_file *f, uint64_t most_ns)
 	if (f->due)
 		f->due = !helper_start(r, "xidscope-acks", helper_send_file,
 				       &(struct helper_file){ f->path, true });
-	asked |= r->pipe >= 0;
+	asked |= r->running;
 	helper_collect(r, r->begun_ns + most_ns);
-	return asked && r->pipe < 0 && r->begun_ns && take_answer(f);
+	return asked && !r->running && r->begun_ns && take_answer(f);
 }
 
 void ack_file_close(struct ack_file *f)

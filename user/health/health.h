@@ -161,7 +161,8 @@ int ack_take(struct ack_list *list, const struct file_text *file, int err, const
 
 void ack_free(struct ack_list *list);
 
-/* The agent's file. A process of its own reads it: the folder may be on a server (an overlay's lower layer) or on a disk that hangs. */
+/* The agent's file. A process of its own reads it: the folder may be on a server (an overlay's lower layer) or on a disk that hangs.
+ * Initialise with { .path, .due = true }; what .path points to must outlive it. */
 struct ack_file {
 	const char *path; /* NULL: not read */
 	struct ack_list list; /* of the last answer */
@@ -173,9 +174,6 @@ struct ack_file {
 	struct file_text file;
 	struct helper reader;
 };
-
-/* @path, which may be NULL, must outlive *@f. */
-void ack_file_open(struct ack_file *f, const char *path);
 
 /* Reads the file again if .due is set. Waits @most_ns for an answer; a late one is taken by the next call. Returns whether
  * .list or .trouble is new. */

@@ -107,11 +107,11 @@ static void begin_question(struct mount_question *q, const struct node_mount *mo
 /* Reads the answer, if it has come: ASKED, and the state. */
 static void read_answer(struct mount_question *q)
 {
-	if (q->helper.pipe < 0)
+	if (!q->helper.running)
 		return;
 	helper_collect(&q->helper, 0);
 	q->asked = q->helper.len;
-	if (q->helper.pipe >= 0)
+	if (q->helper.running)
 		return;
 	if (!q->killed)
 		q->state = q->helper.len > 1 ? (enum mount_state)q->helper.text[1] : MOUNT_FINE;
@@ -142,7 +142,7 @@ bool node_mounts_ask(struct node_state *node, struct mount_question *questions, 
 		struct mount_question *q = &questions[i];
 
 		read_answer(q);
-		if (q->helper.pipe >= 0 && !q->killed && now_ns >= q->deadline_ns)
+		if (q->helper.running && !q->killed && now_ns >= q->deadline_ns)
 			give_up(q, mount->path, &stats);
 		if (!*mount->device)
 			q->state = MOUNT_FINE;

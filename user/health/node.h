@@ -86,7 +86,7 @@ uint64_t mount_replies(struct span mountstats, const char *path);
 
 /* ---- mount_probe.c: whether file systems of servers can be used ---- */
 
-/* A question to the server of a mount. Initialise with { .helper.pipe = -1 }. */
+/* A question to the server of a mount. Initialise with {}. */
 struct mount_question {
 	struct helper helper; /* the process that asks */
 	bool asked; /* the process has begun to ask the server */
@@ -123,7 +123,7 @@ void pcie_links_count(struct node_state *node, const struct node_state *before, 
 
 /* ---- node_watch.c: what the agent sees of the node ---- */
 
-/* Initialise with node_watch_init(), free with node_watch_free(). */
+/* Initialise with {}, free with node_watch_free(). */
 struct node_watch {
 	struct node_state node; /* what rules read */
 	struct node_state before; /* the reading before */
@@ -134,7 +134,6 @@ struct node_watch {
 	struct mount_question questions[NODE_MOUNTS_MAX];
 };
 
-void node_watch_init(struct node_watch *w);
 void node_watch_free(struct node_watch *w);
 
 /* Adds the NFS mounts of fstab below @root to those that are there, as process 1 sees it. Returns 0 or -errno. */

@@ -14,13 +14,6 @@
 #define MOUNTS_APART 100
 #define MOUNTS_APART_NS 30000000000ull
 
-void node_watch_init(struct node_watch *w)
-{
-	*w = (struct node_watch){};
-	ARRAY_EACH(q, w->questions, NODE_MOUNTS_MAX)
-		q->helper.pipe = -1;
-}
-
 void node_watch_free(struct node_watch *w)
 {
 	ARRAY_EACH(q, w->questions, NODE_MOUNTS_MAX)

@@ -47,7 +47,6 @@ int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t 
 
 	r->maps = *maps;
 	r->shards = shards;
-	r->names.pipe = -1;
 	r->id[0] = client_id(0);
 	r->client_info = bpf_values_map(maps->client_info, PROT_READ | PROT_WRITE);
 	r->info = bpf_values_map(maps->share_info, PROT_READ | PROT_WRITE);

@@ -45,7 +45,6 @@ struct event_log *event_log_new(const struct event_sink *sink)
 	if (!e)
 		return NULL;
 	e->sink = sink; /* the rest is not touched: 100 kB that few nodes need */
-	e->names.pipe = -1;
 	return e;
 }
 
