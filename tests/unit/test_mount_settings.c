@@ -16,7 +16,7 @@ BEFORE_EACH()
 
 AFTER_EACH()
 {
-	mount_settings_free(&m);
+	free(m.mounts);
 	nfs_mounts_free(&mounts);
 }
 

@@ -15,7 +15,7 @@ BEFORE_EACH()
 
 AFTER_EACH()
 {
-	nfs_watch_free(&w);
+	free(w.entries);
 	w = (struct nfs_watch){};
 }
 

@@ -39,7 +39,7 @@ AFTER_EACH()
 {
 	agent_limits_free(&a.limits);
 	snapshot_free(&a.before);
-	nfs_watch_free(&a.agent_events.nfs);
+	free(a.agent_events.nfs.entries);
 }
 
 TEST(without_memory_one_write_is_left_out_and_no_interval_counts_twice)

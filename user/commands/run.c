@@ -321,9 +321,9 @@ int cmd_run(const struct options *options)
 	observer_stop(&a.observer);
 	agent_limits_free(&a.limits);
 	snapshot_free(&a.before);
-	nfs_watch_free(&a.agent_events.nfs);
+	free(a.agent_events.nfs.entries);
 	stuck_tasks_free(&a.stuck);
-	mount_settings_free(&a.settings);
+	free(a.settings.mounts);
 	agent_health_close(&a.health);
 	code = finish(&a, code);
 	file_close(&a.notify.fd);

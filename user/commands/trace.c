@@ -417,7 +417,7 @@ static int run_session(const struct options *o, struct top *top)
 	if (err)
 		report_failure(&t, "--record", o->record, err);
 	session_free(&t.session);
-	mount_settings_free(&t.settings);
+	free(t.settings.mounts);
 	stuck_tasks_free(&t.tasks);
 	observer_stop(&t.observer);
 	return code;

@@ -384,9 +384,3 @@ void nfs_watch_add(struct nfs_watch *w, const struct delta *d, nfs_span_handler 
 	add_saturation(&n);
 	end_quiet(&n);
 }
-
-void nfs_watch_free(struct nfs_watch *w)
-{
-	free(w->entries);
-	*w = (struct nfs_watch){};
-}

@@ -39,7 +39,7 @@ typedef void nfs_span_handler(void *context, const struct nfs_span *span);
 
 struct nfs_watch_entry;
 
-/* Initialise with {}. */
+/* Initialise with {}; at the end, free .entries. */
 struct nfs_watch {
 	struct nfs_watch_entry *entries;
 	size_t count;
@@ -53,5 +53,3 @@ void nfs_watch_add(struct nfs_watch *w, const struct delta *d, nfs_span_handler 
 
 /* The span of errors or closings that lasts, or has lost data, from *@i on, which is moved behind it; NULL: there is none. */
 const struct nfs_span *nfs_watch_errors(const struct nfs_watch *w, size_t *i);
-
-void nfs_watch_free(struct nfs_watch *w);

@@ -11,12 +11,6 @@
 
 #define FILE_MAX (64 << 20)
 
-void mount_settings_free(struct mount_settings *m)
-{
-	free(m->mounts);
-	*m = (struct mount_settings){};
-}
-
 /* ---- mountstats ---- */
 
 static void take_numbers(struct span line, uint64_t *to, size_t count)

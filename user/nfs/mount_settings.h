@@ -30,7 +30,7 @@ struct mount_setting {
 	bool direct_writes;
 };
 
-/* Initialise with {}. */
+/* Initialise with {}; at the end, free .mounts. */
 struct mount_settings {
 	uint64_t period_ns; /* between readings */
 	uint64_t due_ns;
@@ -43,8 +43,6 @@ struct mount_settings {
 	struct client_module modules[3];
 	size_t module_count;
 };
-
-void mount_settings_free(struct mount_settings *m);
 
 /* Adds the settings to the mounts in @s. Reads them from proc and sysfs below @root if a reading is due, which asks no server. */
 void mount_settings_add(struct mount_settings *m, const char *root, struct snapshot *s);

@@ -112,18 +112,14 @@ uint64_t rpc_kinds_sum(const __u64 *by_kind)
 
 /* ---- durations ---- */
 
-/* Whether all calls are in the first bucket, of 0 ns, and the last one, where the source mountstats counts. This holds for
- * most phases of most calls, and a file has a thousand histograms. */
-static bool is_empty_between(const struct time_histogram *h)
-{
-	return !h->sum_ns;
-}
+/* Without a sum, all calls are in the first bucket, of 0 ns, and the last one, where the source mountstats counts. This holds
+ * for most phases of most calls, and a file has a thousand histograms. */
 
 uint64_t time_histogram_count(const struct time_histogram *h)
 {
 	uint64_t count = 0;
 
-	if (is_empty_between(h))
+	if (!h->sum_ns)
 		return h->bucket[0] + h->bucket[TIME_OVERFLOW];
 	for (int i = 0; i < TIME_BUCKETS; i++)
 		count += h->bucket[i];
@@ -132,7 +128,7 @@ uint64_t time_histogram_count(const struct time_histogram *h)
 
 void time_histogram_add(struct time_histogram *to, const struct time_histogram *from)
 {
-	if (is_empty_between(from)) {
+	if (!from->sum_ns) {
 		to->bucket[0] += from->bucket[0];
 		to->bucket[TIME_OVERFLOW] += from->bucket[TIME_OVERFLOW];
 		return;
