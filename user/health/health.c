@@ -23,12 +23,11 @@ void health_defaults(struct health_options *o)
 
 bool health_set_rule(struct health_options *o, const char *text)
 {
-	struct span rest = span_of(text), name, level;
+	struct span rest = span_of(text);
+	struct span name = span_take_field(&rest, "="), level = span_take_until(&rest, ":");
 	int rule = 0, l = HEALTH_OK;
 	double limit;
 
-	name = span_take_field(&rest, "=");
-	level = span_take_until(&rest, ":");
 	while (rule < HEALTH_RULES && !span_is(name, health_rules[rule].name))
 		rule++;
 	while (l <= HEALTH_FAIL && !span_is(level, health_level_names[l]))

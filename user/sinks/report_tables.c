@@ -250,11 +250,10 @@ void report_shares(FILE *out, const struct session *t)
 
 void summarise_shares(FILE *out, const struct session *t, const char *server, enum share_by by)
 {
-	const struct calls_share *holder, *waiter;
 	struct calls_share *shares, sum;
 	size_t count = session_shares(t, server, by, &shares, &sum);
+	const struct calls_share *holder = shares, *waiter = shares;
 
-	holder = waiter = shares;
 	for (size_t i = 1; i < count; i++) {
 		if (shares[i].held_ns > holder->held_ns)
 			holder = &shares[i];

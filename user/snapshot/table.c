@@ -127,12 +127,10 @@ static char *find_entry(const struct table *t, const void *part, const void *con
 {
 	size_t count = table_count(t, part), number = label_count(t), l;
 	char *array = table_array(t, part), *entry;
-	const struct field *last;
-	const char *first; /* byte of the last label: it mostly differs */
-
-	last = &t->fields[number - 1];
+	const struct field *last = &t->fields[number - 1];
 	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): callers fill it */
-	first = labels[number - 1];
+	const char *first = labels[number - 1]; /* byte of the last label: it mostly differs */
+
 	for (size_t i = 0; i < count; i++, at++) {
 		if (at >= count)
 			at = 0;

@@ -242,9 +242,8 @@ static void poll_mounts(struct mountstats *m)
 	static const char first[] = "1", self[] = "self";
 	const char *process = first;
 	size_t count = 0;
-	int err;
+	int err = read_proc(m, process, "mountstats", &stats);
 
-	err = read_proc(m, process, "mountstats", &stats);
 	if (err) {
 		process = self;
 		err = read_proc(m, process, "mountstats", &stats);

@@ -217,12 +217,11 @@ static const char *server_label(const void *maps, uint32_t server)
 static void read_server(struct tracepoint_maps *m, struct snapshot *s, uint32_t i, uint32_t epoch)
 {
 	const struct rpc_event_server *v = &m->servers[i];
-	struct rpc_transport_state *transport;
-	struct rpc_server_state *server;
+	struct rpc_server_state *server = snapshot_server(&s->calls, server_label(m, i));
+	struct rpc_transport_state *transport =
+		snapshot_transport(&s->calls, server_label(m, i), m->labels[i].transport);
 	uint64_t ns, since;
 
-	transport = snapshot_transport(&s->calls, server_label(m, i), m->labels[i].transport);
-	server = snapshot_server(&s->calls, server_label(m, i));
 	transport->retransmits += v->retransmits;
 	transport->disconnects += v->disconnects;
 	for (int l = 0; l < RPC_LIMITS; l++) {
