@@ -75,7 +75,6 @@ void fault_authority_offer(struct fault_authority *a, enum fault_authority_kind 
 void fault_authority_gap(struct fault_authority *a, enum fault_authority_kind kind,
 			 uint64_t end_ns);
 
-/* A message of the printk hook. */
 void fault_authority_message(struct fault_authority *a, const struct printk_event *event,
 			     enum printk_origin origin);
 

@@ -317,7 +317,6 @@ static void add_interval(struct episodes *e, struct episode_watch *w, const stru
 	end_burst(e, w);
 }
 
-/* Forgets servers that have ended. */
 static void forget_servers(struct episodes *e, const struct delta *d)
 {
 	size_t kept = 0;

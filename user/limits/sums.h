@@ -202,7 +202,6 @@ struct server_sums {
 
 enum call_kind call_kind_of(const char *op);
 
-/* Adds the server's calls in an interval. */
 void above_add(struct above_sums *a, const struct delta *d, const char *server);
 
 /* Adds an interval of one server. */

@@ -20,7 +20,6 @@ static struct span without_slashes(struct span path)
 	return path;
 }
 
-/* Whether fstab has a line for this mount. */
 static bool is_in_fstab(const char *root, const struct remedy_mount *m)
 {
 	struct span rest, line, source;
@@ -256,7 +255,6 @@ static bool maps_mounts(const struct remedy_mounts *p, const char *path)
 	return false;
 }
 
-/* Whether a link of a process leads to one of the mounts. */
 static bool leads_to_mounts(const struct remedy_mounts *p, const char *link)
 {
 	char path[PATH_MAX];

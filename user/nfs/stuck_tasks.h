@@ -80,7 +80,6 @@ void stuck_tasks_take(struct stuck_tasks *t, const struct snapshot *s, struct sp
 /* Notes which servers have calls outstanding. */
 void stuck_tasks_watch(struct stuck_tasks *t, const struct snapshot *s);
 
-/* Adds the stuck tasks to @s. */
 void stuck_tasks_count(const struct stuck_tasks *t, struct snapshot *s);
 
 /* Adds to @s how many were left out, and warns of the first. */

@@ -45,7 +45,6 @@ const char *advice_text(char *text, const struct verdict *v);
 /* Lists what a filter that matches nothing could have named. */
 void report_choice(FILE *out, const struct session *t);
 
-/* Room for the text of session_event_text(). */
 #define SESSION_EVENT_TEXT 512
 
 /* Writes what happened to @text, of SESSION_EVENT_TEXT bytes, and returns it. It is not escaped. */

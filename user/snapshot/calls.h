@@ -200,7 +200,6 @@ const char *calls_victims(char *text, const struct calls *c, const char *server,
 /* The queue in which the oldest waiter is. */
 enum rpc_queue server_oldest(const struct rpc_server_state *v);
 
-/* Removes the counters of @server. */
 void calls_remove_server(struct calls *c, const char *server);
 
 /* Find the entry with these labels, or add one of zeros. The pointer is valid until the next call for the same array. Without

@@ -12,13 +12,11 @@ ENTRY(drop_count)
 	FIELD(drop_count, COUNTER, uint64_t, count)
 ENTRY_END
 
-/* The result of one health rule. */
 ENTRY(health_state)
 	FIELD(health_state, LABEL, char[24], check) /* the rule's name */
 	FIELD(health_state, GAUGE, int, level) /* 0: ok, 1: warning, 2: failed */
 ENTRY_END
 
-/* One finding of a rule. */
 ENTRY(finding_state)
 	FIELD(finding_state, LABEL, char[24], check) /* the rule's name */
 	FIELD(finding_state, LABEL, char[LABEL_SIZE], device) /* a GPU, a switch, a server; "": none */

@@ -212,7 +212,6 @@ static void number_transport(struct reading *r, uint32_t index)
 	all[index].number = all[index].number ?: last + 1;
 }
 
-/* The state of the transport with this index. */
 static struct rpc_transport_state *state_of(struct reading *r, uint32_t index)
 {
 	const struct rpc_transport *t = &r->transports[index];
@@ -241,7 +240,6 @@ static void forget_ended(const struct reading *r, uint32_t index, struct rpc_tra
 			t->saturated_since[l] = 0;
 }
 
-/* Reads the first @count transports. */
 static void read_transports(struct reading *r, uint32_t count, uint32_t epoch)
 {
 	struct rpc_bpf *bpf = r->m->bpf;
