@@ -132,10 +132,10 @@ judge switch "${none[@]}" -- sxid=20034:fatal::3:2026-11-21T10:00:00Z,2026-11-21
 json "[(f['sxid'], f['count'], f['first'], f['last'], f['action']) for f in j['findings']] ==
 [(20034, 3, '2026-11-21T09:58:20Z', '2026-11-21T10:00:00Z', 'reset_gpu')]" check --json --health switch
 expect 0 "xid_fatal	fail			An Xid of severity fatal.*xid_storm	warn	1000	reports	*" "" check --list-rules
-expect 2 "CRITICAL: 1 finding*CRITICAL: NVSwitch $gpu: SXid 20034*rule *sxid_fatal*evidence *3 of sxid:20034*began *2026-11-21 09:58:20 +0000\
-*last *2026-11-21 10:00:00 +0000*cleared *xidscope ack $gpu sxid:20034" "" check --explain --health switch
+expect 2 "CRITICAL: 1 finding*CRITICAL: NVSwitch $gpu: SXid 20034*rule *sxid_fatal*evidence *SXid 20034 c1:00.0, 3 times*began *2026-11-21 09:58:20 +0000\
+*last *2026-11-21 10:00:00 +0000*ended by *xidscope ack $gpu sxid:20034" "" check --explain --health switch
 expect 0 "OK: 0 findings" "" check --explain --health healthy
-expect 2 "*Mount /no/mount/x is not mounted*evidence *the present state*began *not known*cleared *" "" check --explain --health absent_mount
+expect 2 "*Mount /no/mount/x is not mounted*evidence *the present state*began *not known*ended by *" "" check --explain --health absent_mount
 expect 3 "UNKNOWN: cannot read torn: *" "" check --explain --health torn
 json "'nas|1' in j['findings'][0]['reason']" check --json --health waiting
 

@@ -235,14 +235,14 @@ static void explain_finding(const struct health_item *f)
 	terminal_line(stdout, 2, "%s: %s", name_of(f), f->reason);
 	terminal_line(stdout, 12, "  rule      %s: %s", f->rule, rule ? rule->help : "");
 	if (f->count > 0)
-		printf("  evidence  %.0f of %s on %s, action %s\n", f->count, f->what, f->device,
-		       *f->action ? f->action : "none");
+		printf("  evidence  %s, %.0f time%s, action %s\n", f->head, f->count,
+		       f->count > 1 ? "s" : "", *f->action ? f->action : "none");
 	else
 		puts("  evidence  the present state");
 	explain_time("began     ", f->first);
 	if (f->count > 0)
 		explain_time("last      ", f->last);
-	terminal_line(stdout, 12, "  cleared   by: %s", f->clears);
+	terminal_line(stdout, 12, "  ended by  %s", f->clears);
 	printf("  to acknowledge it: %s\n", f->acknowledge);
 }
 
