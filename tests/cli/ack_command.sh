@@ -32,7 +32,7 @@ file_is() { # PATTERN
 
 check 2 "Xid 79 c1:00.0 \[xidscope fail\] GPU $gpu: Xid 79 (*"
 umask 077 # of an administrator: monitoring, which is another user, reads the file all the same
-said="acknowledged Xid 79 on $gpu: 1 open fault" ack c1:00.0 79 --until 2026-11-21T10:00:00Z --note 'riser # seated'
+said="acknowledged Xid 79 on $gpu: 1 fault, 0 still open" ack c1:00.0 79 --until 2026-11-21T10:00:00Z --note 'riser # seated'
 umask 022
 [[ $(stat -c %a etc etc/acks) == $'755\n644' ]] || fail "others cannot read it: $(stat -c '%A %n' etc etc/acks)"
 file_is "$gpu 79 2026-11-21T10:00:00Z  # riser # seated"
@@ -45,7 +45,7 @@ file_is ""
 said="acknowledged Xid 79 on $gpu" ack $gpu 079 --until 2026-11-21T09:00:00Z --force
 file_is "$gpu 79 2026-11-21T09:00:00Z"
 check 2 "Xid 79*"
-said="snoozed Xid 79 on $gpu until 2099-01-01 00:00:00 +0000: 1 open fault" ack $gpu 79 --until 2099-01-01
+said="snoozed Xid 79 on $gpu until 2099-01-01 00:00:00 +0000: 1 fault, 0 still open" ack $gpu 79 --until 2099-01-01
 file_is "$gpu 79 until:2099-01-01T00:00:00Z"
 check 0 ""
 said="removed the acknowledgement of Xid 79 on $gpu" ack --remove $gpu 79
@@ -60,12 +60,12 @@ refuse "xidscope: no open Xid 79 on 0000:c2:00.0; *" c2:00.0 79
 refuse "xidscope: no open fault on 0000:c2:00.0; *" c2:00.0 '*'
 file=none refuse "xidscope: cannot read none: No such file or directory: *; --force acknowledges all the same" $gpu 79
 file_is ""
-said="acknowledged all faults on all devices: 1 open fault" ack '*' '*'
+said="acknowledged all faults on all devices: 1 fault, 0 still open" ack '*' '*'
 refuse "xidscope: no open Xid 79 on $gpu that is not acknowledged already; *" $gpu 79
 ack --remove '*' '*'
 export TZ=CET-1
 for time in 4h 23:59:59 tomorrow '2099-01-01 10:00'; do
-	said="snoozed Xid 79 on $gpu until 20??-??-?? ??:??:?? +0100: 1 open fault" ack $gpu 79 --until "$time"
+	said="snoozed Xid 79 on $gpu until 20??-??-?? ??:??:?? +0100: 1 fault, 0 still open" ack $gpu 79 --until "$time"
 	ack --remove $gpu 79
 done
 ack $gpu 79 --until '2026-11-21 11:00'

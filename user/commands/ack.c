@@ -197,8 +197,8 @@ static bool describe_change(struct change *c)
 	before = count_open(c, c->old.bytes, c->old.len);
 	after = count_open(c, c->text, c->len);
 	if (after < before)
-		SAY("%s %s on %s%s: %zu open fault%s", done, what, of, until, before - after,
-		    before - after == 1 ? "" : "s");
+		SAY("%s %s on %s%s: %zu fault%s, %zu still open", done, what, of, until,
+		    before - after, before - after == 1 ? "" : "s", after);
 	else if (anyway)
 		SAY("%s %s on %s%s", done, what, of, until);
 	else if (*c->health.error)
