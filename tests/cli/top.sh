@@ -43,7 +43,7 @@ health    critical, 2 findings; all of them: xidscope check --explain
           *Xid 79*
           *nas-2*
 faults    1 open, 1 since boot; all of them: xidscope faults
-next      xidscope top; what happened: xidscope why" "" status --health health
+next      live: xidscope top; what happened: xidscope why" "" status --health health
 (($(wc -l <out) <= 10)) || fail "status has more than ten lines"
 "$program" ack --ack acks --health health '*' 79 >/dev/null || fail "the finding cannot be acknowledged"
 judge health --ack acks -- "xid=79:fatal:restart_bm:2:$time" "waiter=99:nas-2"

@@ -122,7 +122,7 @@ int cmd_status(const struct options *o)
 	/* The open ones are findings as well. */
 	terminal_line(stdout, INDENT, "faults    %zu open, %zu since boot%s", count_open(&f.faults),
 		      f.faults.count, f.faults.count ? "; all of them: xidscope faults" : "");
-	puts("next      xidscope top; what happened: xidscope why");
+	puts("next      live: xidscope top; what happened: xidscope why");
 	return EXIT_OK;
 }
 
