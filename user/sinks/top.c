@@ -10,6 +10,7 @@
 
 #define NAME_SIZE (4 * (3 * LABEL_SIZE))
 #define NAME_TEXT 60 /* columns of a name in text */
+#define NAME_LEAST 11 /* in a narrow terminal, which cuts the last columns */
 #define TIME_TEXT 9 /* columns of the time in the live view */
 #define NAME_LIVE 24 /* and at most of a name */
 #define AROUND 6 /* lines: three of the header, title, head, keys */
@@ -314,7 +315,7 @@ static size_t name_width(const struct top_view *v, const char *time)
 
 	for (int c = 0; c < TOP_COLUMNS; c++)
 		rest += 1 + (size_t)abs(widths[c]);
-	return v->columns > rest ? v->columns - rest : 1;
+	return v->columns > rest + NAME_LEAST ? v->columns - rest : NAME_LEAST;
 }
 
 void top_lines(FILE *out, const struct top_view *v, const struct session *t, const char *head,
