@@ -177,6 +177,23 @@ TEST(a_namespace_that_lets_a_mount_go_is_no_user)
 	}
 }
 
+/* It keeps the place of a mount open, whose path is the mount's. To end it would unmount nothing. */
+TEST(automount_is_no_user)
+{
+	for (int on = 21; on <= 34; on += 13) { /* autofs; the mount */
+		put("/proc/1/ns/x", "");
+		put("/proc/9/ns/x", "");
+		symlink("mnt:[1]", formatted("%s/proc/1/ns/mnt", root));
+		symlink("mnt:[1]", formatted("%s/proc/9/ns/mnt", root));
+		put("/proc/9/comm", "automount\n");
+		put("/proc/9/maps", "");
+		put("/proc/9/fd/x", "");
+		symlink("/net/a", formatted("%s/proc/9/fd/4", root));
+		put("/proc/9/fdinfo/4", formatted("pos:\t0\nflags:\t0100000\nmnt_id:\t%d\n", on));
+		assert_int_equal(!strstr(remedy(), "automount (9)"), on == 21);
+	}
+}
+
 TEST(a_mount_of_something_else_below_is_named)
 {
 	assert_lacks(remedy(), "is mounted below");

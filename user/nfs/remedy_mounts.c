@@ -264,6 +264,17 @@ static bool leads_to_mounts(const struct remedy_mounts *p, const char *link)
 	return ARRAY_FIND(m, p->list, p->count, mount_leads_to(path, m->point));
 }
 
+/* Whether an open file is on none of the mounts, though its path leads to one: automount keeps the places of its mounts open.
+ * @info: its fdinfo, of a process in the mounts' own namespace. */
+static bool is_on_another(const struct remedy_mounts *p, const char *info)
+{
+	uint64_t number = file_number(info, "mnt_id:", 10), own;
+
+	return number &&
+	       !ARRAY_FIND(m, p->list, p->count,
+			   span_number(m->line.number, UINT64_MAX, &own) && own == number);
+}
+
 /* Whether the process whose folder is @proc uses one of the mounts: by a file, a folder, a mapping, or because its container has
  * it. @namespace: of the mounts; "": not known. */
 static bool uses_mounts(const struct remedy_mounts *p, const char *proc, const char *namespace)
@@ -272,13 +283,15 @@ static bool uses_mounts(const struct remedy_mounts *p, const char *proc, const c
 	char own[64];
 	ssize_t len = readlink(PATHF("%s/ns/mnt", proc), own, sizeof(own) - 1);
 	const char *name;
+	bool same;
 
 	own[len > 0 ? len : 0] = 0;
-	if (*own && *namespace && strcmp(own, namespace) != 0 &&
-	    keeps_mounts(p, PATHF("%s/mountinfo", proc)))
+	same = *own && !strcmp(own, namespace);
+	if (!same && *own && *namespace && keeps_mounts(p, PATHF("%s/mountinfo", proc)))
 		return true;
 	while ((name = folder_next(fds)))
-		if (leads_to_mounts(p, PATHF("%s/fd/%s", proc, name)))
+		if (leads_to_mounts(p, PATHF("%s/fd/%s", proc, name)) &&
+		    !(same && is_on_another(p, PATHF("%s/fdinfo/%s", proc, name))))
 			return true;
 	return leads_to_mounts(p, PATHF("%s/cwd", proc)) ||
 	       leads_to_mounts(p, PATHF("%s/root", proc)) ||
