@@ -95,7 +95,7 @@ TEST(a_mount_option_is_added_where_it_is_kept)
 		"findmnt -t nfs,nfs4 -S nas:/tab -M /mnt/tab >/dev/null || mount -t nfs -o rw,relatime,vers=3,nconnect=4 nas:/tab /mnt/tab\n",
 		"# /mnt/hand was mounted by hand: nothing mounts it after a boot\n",
 		"# /mnt/tab is in /etc/fstab: add nconnect=4 to its options there\n",
-		"# /mnt/unit-1 is of the unit mnt-unit\\x2d1.mount: add nconnect=4 to its options there first\n",
+		"# /mnt/unit-1 is of the unit mnt-unit\\x2d1.mount: add nconnect=4 to its options there first, then systemctl daemon-reload\n",
 		"map /etc/auto.nfs: add nconnect=4 to its options there first\n");
 	/* Of one mount. */
 	r.setting = "rsize";

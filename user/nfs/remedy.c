@@ -149,7 +149,9 @@ static void write_mounter(FILE *out, const struct plan *p, const struct remedy_m
 				     "");
 	if (p->option && m->by && m->by < BY_KUBELET)
 		fprintf(out, ": add %s=%s to its options there%s", p->r->setting, p->r->value,
-			m->by == BY_FSTAB ? "" : " first");
+			m->by == BY_FSTAB  ? "" :
+			m->by == BY_AUTOFS ? " first" :
+					     " first, then systemctl daemon-reload");
 	fputc('\n', out);
 }
 
