@@ -205,6 +205,12 @@ TEST(a_mount_of_something_else_below_is_named)
 				 "32 20 0:52 / /tmp rw - tmpfs tmpfs rw\n");
 	assert_has(remedy(), "# /mnt/hand/other is mounted below: until it is unmounted, umount "
 			     "fails\n");
+	/* umount /mnt/hand would unmount this one. */
+	put("/proc/1/mountinfo", "30 20 0:45 / /mnt/hand rw - nfs4 nas:/x rw,vers=4.2\n"
+				 "31 30 0:52 / /mnt/hand rw - tmpfs tmpfs rw\n"
+				 "32 31 0:53 / /mnt/hand/c rw - tmpfs tmpfs rw\n");
+	assert_has(remedy(), "# something else is mounted over /mnt/hand: unmount that first\n");
+	assert_lacks(text, "\numount");
 }
 
 /* mount.nfs refuses a file, and a path of this machine is no export. */

@@ -188,8 +188,13 @@ static void write_remount(FILE *out, const struct plan *p)
 		return;
 	}
 	if (*p->found.on_top && is_printable(p->found.on_top))
-		fprintf(out, "# %s is mounted below: until it is unmounted, umount fails\n",
+		fprintf(out,
+			p->found.covers ?
+				"# something else is mounted over %s: unmount that first\n" :
+				"# %s is mounted below: until it is unmounted, umount fails\n",
 			p->found.on_top);
+	if (p->found.covers)
+		return;
 	remedy_mounts_users(out, &p->found, p->r->root);
 	for (size_t i = p->found.count; i-- > 0;) {
 		write_unmount(out, &p->found.list[i]);

@@ -37,6 +37,7 @@ struct remedy_mounts {
 	struct remedy_mount *list; /* in the order in which they were mounted */
 	size_t count;
 	char on_top[PATH_MAX]; /* a mount of something else below one of them; "": none */
+	bool covers; /* it is at the same path: umount would unmount it instead */
 };
 
 /* Finds the mounts of the server in mountinfo's @text; free the list. */

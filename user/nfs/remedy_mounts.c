@@ -178,10 +178,12 @@ void remedy_mounts_find(struct remedy_mounts *p, const struct remedy *r, struct 
 		known = mount_is_nfs(line.type) ? find_wanted(r, m) : NULL;
 		if (!known) {
 			p->count--;
-			if (ARRAY_FIND(x, p->list, p->count,
-				       mount_leads_to(m->point, x->point) &&
-					       strcmp(m->point, x->point) != 0))
+			if (!p->covers &&
+			    ARRAY_FIND(x, p->list, p->count, mount_leads_to(m->point, x->point))) {
 				snprintf(p->on_top, sizeof(p->on_top), "%s", m->point);
+				p->covers = ARRAY_FIND(x, p->list, p->count,
+						       !strcmp(m->point, x->point));
+			}
 			continue;
 		}
 		m->by = known->elsewhere ?
