@@ -100,8 +100,10 @@ int main(int argc, char **argv)
 	o.health.acks = &acks;
 	o.health.node = &node;
 	health_evaluate(&s, &o.health, wall_seconds(), &report);
-	health_file_write(stdout, &(struct health_content){ &s, &o.health, &report, "All is well.",
-							    o.output, *error ? trouble : NULL });
+	health_file_write(stdout, &(struct health_content){
+					  &s, &o.health, &report,
+					  report.count ? report.findings[0].reason : "All is well.",
+					  o.output, *error ? trouble : NULL });
 	snapshot_free(&s);
 	ack_free(&acks);
 	return 0;

@@ -100,9 +100,10 @@ static void print_findings(const struct health_file *f)
 	size_t open = count_open(&f->findings);
 
 	terminal_line(stdout, INDENT, "health    %s, %zu finding%s%s", level_word(f), open,
-		      open == 1 ? "" : "s", open ? "; all of them: xidscope check --explain" : "");
+		      open == 1 ? "" : "s", open ? ": xidscope check --explain" : "");
 	for (size_t i = 0; i < open && i < SHOWN; i++)
-		print_cut("", f->findings.items[i].reason);
+		if (strcmp(f->findings.items[i].reason, f->headline) != 0) /* said above */
+			print_cut("", f->findings.items[i].reason);
 }
 
 int cmd_status(const struct options *o)
@@ -121,7 +122,7 @@ int cmd_status(const struct options *o)
 	print_findings(&f);
 	/* The open ones are findings as well. */
 	terminal_line(stdout, INDENT, "faults    %zu open, %zu since boot%s", count_open(&f.faults),
-		      f.faults.count, f.faults.count ? "; all of them: xidscope faults" : "");
+		      f.faults.count, f.faults.count ? ": xidscope faults" : "");
 	puts("next      live: xidscope top; what happened: xidscope why");
 	return EXIT_OK;
 }
