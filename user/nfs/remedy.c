@@ -250,10 +250,9 @@ static void write_device(FILE *out, const struct remedy *r)
 /* Writes the command that sets it. Returns false, with the reason, if there is none. */
 static bool write_setting(FILE *out, const struct remedy *r)
 {
-	const char *dot = strchr(r->setting, '.'), *place = strchr(r->setting, '[');
+	const char *dot = strchr(r->setting, '.'), *place = strchr(r->setting, '['), *last;
 	char now[128], value[192], path[64];
 	uint64_t wanted = strtoull(r->value, NULL, 10), memory_kb;
-	struct span words, last = {};
 
 	snprintf(value, sizeof(value), "%s", r->value);
 	if (!strcmp(r->setting, "read_ahead_kb")) {
@@ -272,16 +271,14 @@ static bool write_setting(FILE *out, const struct remedy *r)
 			for (char *c = now; *c; c++)
 				if (*c == '\t')
 					*c = ' ';
-			words = span_of(now);
-			for (struct span word; span_left(word = span_take_word(&words));)
-				last = word;
-			if (strtoull(last.at ? last.at : "", NULL, 10) >= wanted) {
-				fprintf(out, "# %s is %.*s already\n", r->setting,
-					(int)span_left(last), last.at);
+			last = strrchr(now, ' ');
+			last = last ? last + 1 : now;
+			if (strtoull(last, NULL, 10) >= wanted) {
+				fprintf(out, "# %s is %s already\n", r->setting, last);
 				return true;
 			}
 			if (place)
-				snprintf(value, sizeof(value), "%.*s%s", (int)(last.at - now), now,
+				snprintf(value, sizeof(value), "%.*s%s", (int)(last - now), now,
 					 r->value);
 		}
 		memory_kb = file_number(PATHF("%s/proc/meminfo", r->root), "MemTotal:", 10);
