@@ -133,7 +133,7 @@ expect 2 "" "*--json and --markdown need different files*" trace --replay made.r
 PYTHON
 "$program" why --events marked.log --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z --markdown >out
 grep -qx -- '- Earlier: 39 events, shown without --markdown.' out || fail "no earlier events: $(<out)"
-grep -q '10:01:08 .* Xid 79' out || fail "the last fault is left out: $(<out)"
+grep -q '10:01:08 .* Xid 79 on ' out || fail "the last fault is left out: $(<out)"
 rendered '<li' '<p' '<strong' '<ul'
 ! grep -q 'the agent: ' html || fail "what is no trouble takes the place of trouble"
 # Of 69 open faults: the window, host and version, and the last event.
@@ -167,6 +167,7 @@ first "$silent" "10 - nfs_stall session nas-1 x" "$outage"
 first "$silent" "10 55 nfs_errors data nas-1 1 of 1 MKDIR ends with NFS4ERR_DQUOT: a quota is used up." "$outage"
 first "NFS server nas-1: 1 of" "10 15 nfs_errors data nas-1 1 of 9 READs end with EIO: x; data were not read." "$outage"
 first "NFS server nas-1: 5 of" "10 15 nfs_errors stale nas-1 5 of 9 WRITEs end with ESTALE, data were not written: x." "$outage"
+first "NFS server nas-1: calls waited for an RPC slot" "10 55 nfs_saturation slot nas-1 x"
 first "kernel_oops, device nfs" "$outage" "55 - kernel_event kernel_oops nfs x"
 first "$silent" "10 - kernel_event kernel_oops xfs x" "$outage"
 first "nfs_state_lost (open files or locks were lost), device nas-2" "$outage" "51 - kernel_event nfs_state_lost nas-2 x"

@@ -88,7 +88,8 @@ static void put_fault(FILE *out, const struct past_event *e)
 		fprintf(out, "%s %u", number, e->code);
 	else if (e->kind != EVENT_KIND_KERNEL)
 		put_text(out, "", e->kind_name);
-	put_text(out, numbered ? " " : e->kind == EVENT_KIND_KERNEL ? "" : ": ", e->name);
+	if (!numbered || !span_left(e->text)) /* a message says it in words */
+		put_text(out, numbered ? " " : e->kind == EVENT_KIND_KERNEL ? "" : ": ", e->name);
 	if (e->kind == EVENT_KIND_KERNEL)
 		fputs(kernel_event_meaning(e->name), out);
 	put_text(out, e->kind == EVENT_KIND_KERNEL ? ", device " : " on ", e->device);
@@ -120,7 +121,7 @@ static void put_event(FILE *out, const struct past_event *e)
 		else
 			fprintf(out, ": a call waited %s", rpc_queue_wait(e->name));
 	} else if (e->kind == EVENT_KIND_NFS_SATURATION) {
-		put_text(out, ": calls waited because this limit was reached: ", e->name);
+		fprintf(out, ": calls waited %s", rpc_queue_wait(e->name));
 	} else if (e->kind == EVENT_KIND_AGENT) {
 		put_text(out, "the agent: ", e->name);
 		put_text(out, ", version ", e->version);
