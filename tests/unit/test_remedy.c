@@ -218,7 +218,7 @@ TEST(what_was_bound_is_bound_again)
 {
 	static const char mountinfo[] =
 		"30 20 0:45 / /mnt/hand rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
-		"31 20 0:45 / /srv/a\\040file rw - nfs4 nas:/x/sub/a\\040file rw,vers=4.2,addr=10.0.0.1\n"
+		"31 20 0:45 / /srv/a\\040file ro,nosuid - nfs4 nas:/x/sub/a\\040file rw,vers=4.2,addr=10.0.0.1\n"
 		"32 20 0:45 / /home rw - nfs4 nas:/x/home rw,vers=4.2,addr=10.0.0.1\n";
 
 	put("/proc/1/mountinfo", mountinfo);
@@ -226,7 +226,7 @@ TEST(what_was_bound_is_bound_again)
 	r.setting = "nconnect";
 	assert_has(remedy(), "umount /home && umount '/srv/a file' && umount /mnt/hand\n");
 	assert_has(text, "-S 'nas:/x/sub/a file' -M '/srv/a file' >/dev/null || "
-			 "mount --bind '/mnt/hand/sub/a file' '/srv/a file'\n");
+			 "mount -o bind,ro,nosuid '/mnt/hand/sub/a file' '/srv/a file'\n");
 	assert_has(text, "-S nas:/x/home -M /home >/dev/null || mount /home\n");
 	assert_lacks(text, "/home was");
 	assert_has(text, "nconnect=64 nas:/x /mnt/hand\n");

@@ -114,7 +114,8 @@ static void write_mount(FILE *out, const struct plan *p, const struct remedy_mou
 	}
 	fputs("mount ", out);
 	if (m->by == BY_HAND && *m->bound) {
-		write_word(out, "--bind ", m->bound, " ");
+		write_field(out, "-o bind,", m->line.options, " ");
+		write_word(out, "", m->bound, " ");
 	} else if (!*m->bound) { /* fstab may have other options than it has now */
 		fprintf(out, "-t %.*s -o ", (int)span_left(m->line.type), m->line.type.at);
 		write_options(out, p, m);
