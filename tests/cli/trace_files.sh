@@ -121,6 +121,7 @@ for input in made.rec -; do
 	rendered '<code' '<li' '<p' '<pre' '<strong' '<ul'
 	grep -qF '<p><strong>Xid 79 on GPU 0000:c1:00.0: open, fatal, ' html || fail "another headline: $(head -n 1 html)"
 	grep -q '^/mnt/checkpoint .* 100 .* 100$' html || fail "no mounts: $(<html)"
+	! grep -B 1 '^```$' out | grep '^Episodes' || fail "a title without a table: $(<out)"
 done
 "$program" trace --replay - --json - <made.rec | cmp -s - made.json || fail "standard input and output are taken for one file"
 expect 2 "" "*--json and --markdown need different files*" trace --replay made.rec --markdown --json -

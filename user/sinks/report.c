@@ -387,8 +387,8 @@ void markdown_write(FILE *out, const char *report)
 	while (span_next_line(&text, &line)) {
 		if (!m.lines && (span_left(line) <= 2 || strncmp(line.at, "- ", 2) != 0))
 			continue;
-		/* A new part needs up to three lines more. */
-		if (m.lines + ENDING + 3 < MARKDOWN_LINES && !more)
+		/* A new part needs up to three lines more, a table a title, a heading and a row. */
+		if (m.lines + ENDING + (span_left(line) ? 3 : 6) < MARKDOWN_LINES && !more)
 			write_line(&m, line);
 		else
 			more++;
