@@ -143,7 +143,7 @@ judge open.json -- "${faults[@]}"
 awk '{ sub(/"xid": 79/, "\"xid\": " NR + 99); sub(/"device": "[^"]*"/, "\"device\": \"0000:c1:00.0\""); print }' marked.log >open.log
 "$program" why --health open.json --events open.log --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z --markdown >out
 rendered '<li' '<p' '<strong' '<ul'
-for line in '- Open: 59 more.' '- From .* on .*, by xidscope [0-9.]*:' '- .*10:01:08 .* Xid 168 .*'; do
+for line in '- Open: 59 more.' '- From .*, read on .* by xidscope [0-9.]*:' '- .*10:01:08 .* Xid 168 .*'; do
 	grep -qx -- "$line" out || fail "faults fill the ticket, no '$line': $(<out)"
 done
 

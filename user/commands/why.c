@@ -330,7 +330,7 @@ static void print_markdown(struct past *p)
 	ARRAY_EACH(e, h->events, shown > MARKDOWN_LINES / 2 ? h->count : 0)
 		e->hidden |= !rank_event(e, &rank);
 	gethostname(host, sizeof(host) - 1);
-	safe_format(origin, sizeof(origin), " on %s, by xidscope %s", host, XIDSCOPE_VERSION);
+	safe_format(origin, sizeof(origin), ", read on %s by xidscope %s", host, XIDSCOPE_VERSION);
 	p->origin = origin;
 	p->item = "- ";
 	p->most = MARKDOWN_LINES / 2;
