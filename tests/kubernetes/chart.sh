@@ -38,7 +38,7 @@ imagePullSecrets: [{name: ours}]
 nodeSelector: {nvidia.com/gpu.present: "true", number: "007"}
 tolerations: [{key: gpu, operator: Equal, value: "1e3", effect: NoExecute, tolerationSeconds: 60}]
 options: [--detail, op, --storage, "a'b=\"*\", {{ .Release.Name }}: #", "yes"]
-resources: {limits: {cpu: 300m, memory: 128Mi}, requests: {cpu: 300m, memory: 128Mi}}
+resources: {limits: {cpu: 300m, memory: 128Mi, ephemeral-storage: null}, requests: {cpu: 300m, memory: 128Mi}}
 textfile: /srv/textfile
 scrape: pod
 privileges: least
