@@ -10,7 +10,7 @@ die() {
 	echo "debian.sh: error: $*" >&2
 	exit 1
 }
-git rev-parse >/dev/null || die "build from a git clone, or with dpkg-buildpackage from the source package"
+git rev-parse >/dev/null || die "build in a clone, with git installed, or with dpkg-buildpackage from the source package"
 
 # In a folder of the same name each time, whose place the compilers leave out.
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-deb.XXXXXX")
