@@ -43,20 +43,28 @@ TEST(a_long_answer_is_whole_and_counts_for_a_while)
 	helper_free(&h);
 }
 
-static void answer_late(const void *context, FILE *out)
+static void answer_when_told(const void *context, FILE *out)
 {
-	usleep(HELPER_WAIT_NS / 1000 + 200000);
-	answer_at_length(context, out);
+	int number;
+
+	sigwait(context, &number);
+	answer_at_length("a", out);
 }
 
 /* Nobody reads it meanwhile. */
 TEST(a_long_answer_that_is_late_counts_for_the_next_question)
 {
 	struct helper h = {};
+	siginfo_t info;
+	sigset_t told;
 
-	assert_false(helper_ask(&h, "x", answer_late, "a"));
-	usleep(1000000);
-	assert_true(helper_ask(&h, "x", answer_late, "a"));
+	sigemptyset(&told);
+	sigaddset(&told, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &told, NULL);
+	assert_false(helper_ask(&h, "x", answer_when_told, &told));
+	kill(h.pid, SIGUSR1);
+	assert_int_equal(waitid(P_PID, (id_t)h.pid, &info, WEXITED | WNOWAIT), 0);
+	assert_true(helper_ask(&h, "x", answer_when_told, &told));
 	assert_int_equal(h.len, LONG);
 	helper_free(&h);
 }
