@@ -87,7 +87,7 @@ class Screen:
 
 def prove_keys(arguments):
     screen = Screen(arguments)
-    screen.shows(r"\nmounts .*\n/mnt/(?s:.*)freeze q")
+    screen.shows(r"\nmounts .*\n/mnt/(?s:.*)freeze q quit")
     for name in "owners", "both", "ops", "servers", "connections", "mounts":
         screen.press("p" if name == "ops" else name[0])
         screen.shows(rf"\n{name} ")

@@ -373,7 +373,7 @@ void top_write(FILE *out, const struct top_view *v, const struct session *t, con
 		safe_line(out, "show names with: %s_", v->filter);
 	else if (v->rows)
 		write_text(out, v,
-			   "m mounts o owners b both p ops s servers c connections <> sort / find "
-			   "f freeze q quit");
+			   "m mount o owner b both p op s server c connection <> sort / find f "
+			   "freeze q quit"); /* 80 columns */
 	free(r.list);
 }
