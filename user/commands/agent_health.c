@@ -279,7 +279,7 @@ static void add_errors_text(struct node_nfs_errors *to, const struct nfs_span *s
 	to->lost |= first;
 	memcpy(before, to->text, sizeof(before));
 	safe_format(to->text, sizeof(to->text), "%s%s%s", first ? span->text : before,
-		    *before ? " Also " : "", first ? before : span->text);
+		    *before ? " " : "", first ? before : span->text);
 }
 
 void agent_health_errors(struct agent_health *h, struct nfs_watch *w)
