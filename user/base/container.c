@@ -19,7 +19,8 @@
  * /etc/containers/storage.conf has graphroot. Volatile containers (podman run --rm) have their own file from podman 4.3 on.
  * Sources: moby daemon/config and container/container.go (20.10 to 28); containers/storage containers.go (1.24 to 1.58); nerdctl
  * docs/dir.md and pkg/labels (0.8 to 2.1); lxc src/lxc/cgroups/cgfsng.c; systemd src/nspawn/nspawn-register.c. Docker 20.10,
- * podman 4.3, LXC 5.0 and systemd 252 are tested.
+ * podman 4.3, containerd 1.6 (ctr, with nerdctl's groups and member), LXC 5.0 and systemd 252 are tested. ctr's own containers have no
+ * ID: group:NAMESPACE/NAME names them.
  *
  * A file counts only if root owns it and others cannot write it: a user's own containers (rootless) are the user's, below
  * user.slice, where the user can make any group. So can a service with a user of its own: below it only podman's form counts.

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that the calls of a container are its own, by name, with the groups and files that its runtime makes: podman and docker with
-# the drivers systemd and cgroupfs, LXC and systemd-nspawn, or by a variable of its environment; and that a container in a job's group
-# is the job's.
+# the drivers systemd and cgroupfs, containerd as nerdctl and ctr use it, LXC and systemd-nspawn, or by a variable of its environment;
+# that a container in a job's group, or without one as those of Apptainer and Enroot, is the job's; and a user's own is the user's.
 set -Eeuo pipefail
 cd /job
 . ./systemd-lib.sh
@@ -33,9 +33,11 @@ wait_for 60 source_is "$btf"
 
 # What each container does.
 cat >work <<'END'
+set -e
 /bin/busybox dd if=/dev/zero of=/data/$1 bs=64k count=$(($2 / 65536)) conv=fsync
 /bin/busybox dd if=/data/read of=/dev/null bs=64k iflag=direct
 [ ! "$RUN" ] || exec /bin/busybox sleep 1000
+case $1 in web*) exec /bin/busybox sleep 20 ;; esac # containerd has the name while it runs
 END
 cp work /export/
 # whole OWNER: whether it has all bytes, as it has once it is named and has ended.
@@ -78,6 +80,52 @@ calls_of container:box_2 blank lxc-start -F -n 'box 2' --
 docker rm fs >/dev/null
 calls_of container:fs again docker run --name fs "${options[@]}" t:1
 calls_of container:by-runc by-runc podman --runtime runc run --name by-runc --network none -v /mnt/data:/data localhost/t:1
+podman pod create --name pod-2 --infra=false >/dev/null
+calls_of container:in-pod-2 in-pod-2 podman run --pod pod-2 --name in-pod-2 --network none -v /mnt/data:/data localhost/t:1
+calls_of container:quadlet quadlet systemd-run -q --wait -p Delegate=yes --unit train podman run --cgroups split --name quadlet --network none \
+	-v /mnt/data:/data localhost/t:1
+
+# by_ctr NAMESPACE ID OPTIONS COMMAND...: by containerd's own program, with the groups and the member that nerdctl has.
+by_ctr() {
+	# shellcheck disable=SC2086 # words
+	ctr -n "$1" run --rm --rootfs --mount type=bind,src=/mnt/data,dst=/data,options=rbind:rw $3 /job/tree "$2" "${@:4}"
+}
+systemctl start containerd
+printf -v id '%060x' 5
+calls_of group:default/plain plain by_ctr default plain ''
+calls_of container:web.1 web by_ctr default "${id}54a1" '--annotation nerdctl/name=web.1'
+calls_of container:web.2 web-2 by_ctr prod "${id}54a2" "--annotation nerdctl/name=web.2 --runc-systemd-cgroup --cgroup system.slice:nerdctl:${id}54a2"
+calls_of container:000000000000 bare by_ctr prod "${id}54a3" ''
+
+mkdir -p /var/lib/machines /etc/systemd/nspawn
+cp -r tree /var/lib/machines/box-2
+by_machine() {
+	printf '%s\n' '[Exec]' Boot=no PrivateUsers=no "Parameters=$*" '[Files]' Bind=/mnt/data:/data '[Network]' VirtualEthernet=no >/etc/systemd/nspawn/box-2.nspawn
+	machinectl start box-2
+}
+calls_of container:box-2 machine by_machine
+
+# in_job JOB COMMAND...: runs it in a step of the job.
+in_job() (
+	group=/sys/fs/cgroup/system.slice/slurmstepd.scope/job_$1
+	mkdir -p "$group/step_0"
+	echo +memory >"$group/cgroup.subtree_control"
+	echo "$BASHPID" >"$group/step_0/cgroup.procs"
+	exec "${@:2}"
+)
+calls_of slurm:4712 split in_job 4712 podman --cgroup-manager cgroupfs run --cgroups split --name split --network none -v /mnt/data:/data localhost/t:1
+calls_of slurm:4713 none in_job 4713 podman run --cgroups disabled --name none --network none -v /mnt/data:/data localhost/t:1
+# Apptainer and Enroot make namespaces, but no group.
+calls_of slurm:4714 enroot in_job 4714 unshare -Urmpf sh -c 'mount --rbind /mnt/data tree/data && mount --rbind /dev tree/dev && exec chroot tree "$@"' -
+
+useradd -m -u 1000 -s /bin/sh person
+grep -q person /etc/subuid || echo person:100000:65536 | tee -a /etc/subuid >>/etc/subgid
+systemctl start user@1000
+by_user() { setpriv --reuid 1000 --regid 1000 --init-groups env -C / HOME=/home/person XDG_RUNTIME_DIR=/run/user/1000 \
+	DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1000/bus podman "$@"; }
+cp tree.tar /home/person/
+by_user import /home/person/tree.tar localhost/t:1 >/dev/null
+calls_of user:1000 rootless by_user run --name rootless --network none -v /mnt/data:/data localhost/t:1
 
 step "all add up"
 for name in calls sent_bytes received_bytes; do
