@@ -11,6 +11,7 @@ types_install() {
 has_types() {
 	local file
 	[[ ! -e /sys/kernel/btf/sunrpc ]] || return 0
+	[[ ! -d /sys/module/sunrpc || -e /sys/module/sunrpc/initstate ]] || return 0 # built in
 	for file in /usr/lib/debug/.build-id/*/*.debug; do
 		! cmp -s "$file" "/usr/lib/modules/$(uname -r)/types/sunrpc.ko" || return 0
 	done
