@@ -86,10 +86,8 @@ bool helper_start(struct helper *h, const char *name, helper_work *work, const v
 		_exit(0);
 	}
 	close(ends[1]);
-	h->pipe = ends[0];
 	h->running = h->pid >= 0;
-	if (!h->running)
-		close(h->pipe);
+	h->pipe = file_unless(ends[0], h->running ? 0 : -1);
 	h->begun_ns = h->running ? monotonic_ns() : 0;
 	h->len = 0;
 	h->whole = false;
