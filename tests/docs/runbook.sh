@@ -9,7 +9,7 @@ page=$(dirname "$0")/../../docs/RUNBOOK.md
 elsewhere='kubectl|sacct|amtool|host nvidia-smi'
 # A semicolon in quotes belongs to the command.
 commands() {
-	sed -n 's/^    //p' "$page" | grep -vE '^#|^[A-Z]+=|^[a-z]+\(\)' |
+	sed -n 's/^    //p' "$page" | grep -vE '^#|^([A-Z]+=[^ ]+ ?)+$|^[a-z]+\(\)' |
 		awk -v FS="'" -v OFS="'" '{ for (i = 1; i <= NF; i += 2) gsub(/; /, "\n", $i) } 1'
 }
 case $1 in
