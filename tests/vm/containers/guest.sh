@@ -57,12 +57,12 @@ calls_of() {
 	wait_for 60 whole "$1"
 }
 podman import tree.tar localhost/t:1 >/dev/null 2>&1
-options=(--network none -v /mnt/data:/data)
-calls_of container:kept kept podman run --name kept "${options[@]}" localhost/t:1
-calls_of container:brief brief podman --cgroup-manager cgroupfs run --name brief "${options[@]}" localhost/t:1
+data=(--network none -v /mnt/data:/data)
+calls_of container:kept kept podman run --name kept "${data[@]}" localhost/t:1
+calls_of container:brief brief podman --cgroup-manager cgroupfs run --name brief "${data[@]}" localhost/t:1
 podman --cgroup-manager cgroupfs pod create --name pod --infra=false >/dev/null
-calls_of container:in-pod in-pod podman --cgroup-manager cgroupfs run --pod pod --name in-pod --network none -v /mnt/data:/data localhost/t:1
-options+=(--security-opt apparmor=unconfined)
+calls_of container:in-pod in-pod podman --cgroup-manager cgroupfs run --pod pod --name in-pod "${data[@]}" localhost/t:1
+options=("${data[@]}" --security-opt apparmor=unconfined)
 docker_start systemd /var/lib/docker
 calls_of container:train_1.a train docker run --name train_1.a "${options[@]}" t:1
 docker_start cgroupfs /srv/docker
@@ -79,11 +79,10 @@ sed 's/= lxc-1/= box2/' /var/lib/lxc/lxc-1/config >'/var/lib/lxc/box 2/config'
 calls_of container:box_2 blank lxc-start -F -n 'box 2' --
 docker rm fs >/dev/null
 calls_of container:fs again docker run --name fs "${options[@]}" t:1
-calls_of container:by-runc by-runc podman --runtime runc run --name by-runc --network none -v /mnt/data:/data localhost/t:1
+calls_of container:by-runc by-runc podman --runtime runc run --name by-runc "${data[@]}" localhost/t:1
 podman pod create --name pod-2 --infra=false >/dev/null
-calls_of container:in-pod-2 in-pod-2 podman run --pod pod-2 --name in-pod-2 --network none -v /mnt/data:/data localhost/t:1
-calls_of container:quadlet quadlet systemd-run -q --wait -p Delegate=yes --unit train podman run --cgroups split --name quadlet --network none \
-	-v /mnt/data:/data localhost/t:1
+calls_of container:in-pod-2 in-pod-2 podman run --pod pod-2 --name in-pod-2 "${data[@]}" localhost/t:1
+calls_of container:quadlet quadlet systemd-run -q --wait -p Delegate=yes --unit train podman run --cgroups split --name quadlet "${data[@]}" localhost/t:1
 
 # by_ctr NAMESPACE ID OPTIONS COMMAND...: by containerd's own program, with the groups and the member that nerdctl has.
 by_ctr() {
@@ -113,8 +112,8 @@ in_job() (
 	echo "$BASHPID" >"$group/step_0/cgroup.procs"
 	exec "${@:2}"
 )
-calls_of slurm:4712 split in_job 4712 podman --cgroup-manager cgroupfs run --cgroups split --name split --network none -v /mnt/data:/data localhost/t:1
-calls_of slurm:4713 none in_job 4713 podman run --cgroups disabled --name none --network none -v /mnt/data:/data localhost/t:1
+calls_of slurm:4712 split in_job 4712 podman --cgroup-manager cgroupfs run --cgroups split --name split "${data[@]}" localhost/t:1
+calls_of slurm:4713 none in_job 4713 podman run --cgroups disabled --name none "${data[@]}" localhost/t:1
 # Apptainer and Enroot make namespaces, but no group.
 calls_of slurm:4714 enroot in_job 4714 unshare -Urmpf sh -c 'mount --rbind /mnt/data tree/data && mount --rbind /dev tree/dev && exec chroot tree "$@"' -
 
@@ -125,7 +124,7 @@ by_user() { setpriv --reuid 1000 --regid 1000 --init-groups env -C / HOME=/home/
 	DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1000/bus podman "$@"; }
 cp tree.tar /home/person/
 by_user import /home/person/tree.tar localhost/t:1 >/dev/null
-calls_of user:1000 rootless by_user run --name rootless --network none -v /mnt/data:/data localhost/t:1
+calls_of user:1000 rootless by_user run --name rootless "${data[@]}" localhost/t:1
 
 step "all add up"
 for name in calls sent_bytes received_bytes; do
