@@ -147,6 +147,18 @@ for line in '- Open: 59 more.' '- From .*, read on .* by xidscope [0-9.]*:' '- .
 	grep -qx -- "$line" out || fail "faults fill the ticket, no '$line': $(<out)"
 done
 
+# ---- a morning's event log, with a restart, a full disk, a stall, Xids of a job and of a GPU that is lost ----
+cp "$top/tests/data/events.log" .
+for form in "" --markdown --json "--job 4711" "--job 4711 --json" "--job train/loader-0"; do
+	echo "why $form"
+	# shellcheck disable=SC2086 # options
+	"$program" why --events events.log --since 2026-11-21T09:00:00Z --until 2026-11-21T10:00:00Z $form >out
+	if [[ $form == *--json ]]; then /usr/bin/python3 -m json.tool --indent 1 out; else cat out; fi
+done | sed 's/read on .* by xidscope [0-9.]*:/read on HOST by xidscope VERSION:/' >events.txt
+diff -u "$top/tests/data/events.txt" events.txt >&2 ||
+	fail "what is said of tests/data/events.log differs, see above. Only if each changed line is one that your change is" \
+		"about, copy the new text over tests/data/events.txt."
+
 # ---- the gravest comes first, in the order of trace ----
 touch empty.log
 first() { # TEXT EVENT...: an event is "BEGIN END KIND NAME DEVICE TEXT"; END "-": it lasts

@@ -341,7 +341,7 @@ static void print_markdown(struct past *p)
 	markdown_write(stdout, text ? text : "");
 }
 
-/* One line, for the comment of a job. Then what NFS had of the job's own: bursts, stalls and waits of its calls. */
+/* One line, for the comment of a job. Then the job's other events. */
 static void print_cause(const struct past *p)
 {
 	const char *cause;
@@ -360,7 +360,7 @@ static void print_cause(const struct past *p)
 	else
 		safe_line(stdout, "%s: no fault in the window%s", cause, rest);
 	ARRAY_EACH(e, p->history.events, p->history.count)
-		if (!e->hidden && past_owner_is(e->owner, p->o->job))
+		if (!e->hidden && e != of && past_is_of_job(e, p->o->job))
 			print_event(p, e);
 }
 

@@ -109,6 +109,9 @@ const struct past_event *history_cause(const struct history *h, const char *job,
 /* Whether the owner of NFS calls, such as "pod:NAMESPACE/NAME slurm:4711", is this job or pod. */
 bool past_owner_is(struct span owner, const char *job);
 
+/* Whether the event names the job or pod: as owner of NFS calls, as the process's, or as a holder of the GPU. */
+bool past_is_of_job(const struct past_event *e, const char *job);
+
 struct past_owner {
 	const char *what; /* "job", "pod" or "cgroup" */
 	struct span name; /* of a pod its UID if the name is not known */

@@ -126,6 +126,11 @@ static enum owner owner_of(const struct past_event *e, const char *job)
 										    owner;
 }
 
+bool past_is_of_job(const struct past_event *e, const char *job)
+{
+	return owner_of(e, job) == OWNER_JOB;
+}
+
 struct candidate {
 	const struct past_event *event;
 	const char *cause;
