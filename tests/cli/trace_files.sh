@@ -50,7 +50,11 @@ and [f["state"] for f in j["faults"]] == ["open"] and j["host"] == "node-17" and
 and j["events"] == sorted(j["events"], key=lambda e: e["time"]) and len(j["slow_calls"]) == 16' made.json
 
 # ---- a recording of a guest (Linux 6.1, 128 RPC slots, 16 and then 256 writes at once): what is said of it stays ----
-TZ=America/New_York "$program" trace --replay "$top/tests/data/slots.rec" --json slots.json >slots.txt
+{
+	TZ=America/New_York "$program" trace --replay "$top/tests/data/slots.rec" --json slots.json
+	"$program" trace --replay "$top/tests/data/slots.rec" --markdown
+	/usr/bin/python3 -m json.tool --indent 1 slots.json
+} >slots.txt
 diff -u "$top/tests/data/slots.txt" slots.txt >&2 ||
 	fail "the report of tests/data/slots.rec differs, see above. The recording is of a guest with 128 RPC slots, 16 and then" \
 		"256 writes at once: the limit must stay slot, and all figures the same. Only if each changed line is one that your" \
