@@ -708,24 +708,69 @@ TEST(a_long_setup_is_credentials)
 	}
 }
 
-TEST(a_network_that_loses_packets_is_resend)
+/* Six intervals with 1.2 % of the segments lost, in @losing of them. */
+static void lose_in(unsigned int losing)
 {
 	struct setup u = SETUP(64, 8, 20 * MS, "READ");
 
-	op_of(u.op);
+	fresh();
 	transport()->segments = 1000000;
 	transport()->segments_lost = 70000;
 	end_interval(SECOND);
 	limit_sums_free(&sums);
-	transport()->segments += 100000;
-	transport()->segments_lost += 900;
-	RUN(&u, STEADY);
+	for (unsigned int i = 0; i < 6; i++) {
+		transport()->segments += 20000;
+		transport()->segments_lost += i < losing ? 1440 / losing : 0;
+		RUN(&u, 32);
+	}
+}
+
+TEST(a_network_that_loses_packets_is_resend)
+{
+	lose_in(1); /* the path changed */
 	assert_bound(BOUND_SERVER, CONFIDENCE_MEDIUM);
-	transport()->segments += 100000;
-	transport()->segments_lost += 1500;
-	RUN(&u, STEADY);
+	lose_in(2);
 	assert_bound(BOUND_RESEND, CONFIDENCE_MEDIUM);
 	assert_has(verdict.sentence, "The network loses packets: 1.2 % of TCP's segments");
+}
+
+/* Few slots and small replies, first over 60 ms; then a round trip takes 200 ms, and @bytes arrive in a second. */
+static void lengthen(uint64_t bytes)
+{
+	struct setup before =
+		SETUP(8, 500, 60 * MS, "READ", PATH(540000, 90000, 60 * MS, 61 * MS, false));
+	struct setup after =
+		SETUP(8, 500, 200 * MS, "READ", PATH(bytes, 90000, 60 * MS, 200 * MS, false));
+
+	fresh();
+	RUN(&before, STEADY);
+	RUN(&after, STEADY, STEADY);
+}
+
+TEST(a_path_that_became_longer_is_no_link_at_its_rate)
+{
+	lengthen(160000);
+	assert_bound(BOUND_NETWORK, CONFIDENCE_LOW);
+	assert_has(verdict.sentence, "it took 60 ms before, and less arrives than then");
+	lengthen(540000);
+	assert_bound(BOUND_NETWORK, CONFIDENCE_MEDIUM);
+}
+
+/* The agent judges each interval alone. */
+TEST(the_agent_remembers_what_arrived_before_the_path_became_longer)
+{
+	struct setup before =
+		SETUP(8, 500, 60 * MS, "READ", PATH(540000, 90000, 60 * MS, 61 * MS, false));
+	struct setup after =
+		SETUP(8, 500, 200 * MS, "READ", PATH(160000, 90000, 60 * MS, 200 * MS, false));
+
+	fresh();
+	RUN(&before, 32, 32);
+	for (int i = 0; i < 5; i++) {
+		limit_sums_next(&sums);
+		RUN(&after, 32);
+	}
+	assert_bound(BOUND_NETWORK, CONFIDENCE_LOW);
 }
 
 /* Calls of 3 ms, one after the other, and of 14 segments that are lost or late. @late calls took as long as it takes TCP to

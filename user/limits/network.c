@@ -26,6 +26,8 @@
 #define ENOUGH_LOOKS 3
 /* ... and queue on the way: a round trip takes twice the shortest and this much more. */
 #define QUEUE_NS 2e6
+/* A longer way looks like a queue, but less arrives: before, it was this many times as much. */
+#define CLEAR_RATE 1.5
 
 #define RMEM_MAX (64u << 20)
 
@@ -38,9 +40,30 @@ static bool carries_data(const struct rpc_transport_state *t, double replies, ui
 			      (double)queue * replies >= (double)(QUEUED_REPLIES * ns));
 }
 
+/* Whether a round trip of @srtt_ns, both sums being weighted by @path_ns, takes so long because of queues. */
+static bool is_queued(double srtt_ns, double min_rtt_ns, double path_ns)
+{
+	return path_ns > 0 && srtt_ns >= 2 * min_rtt_ns + QUEUE_NS * path_ns;
+}
+
+/* @old: the sums before the interval. */
+static void note_rate(struct server_sums *v, const struct server_sums *old, uint64_t ns)
+{
+	double bytes = v->received_bytes - old->received_bytes;
+
+	if (is_queued(v->srtt_ns - old->srtt_ns, v->min_rtt_ns - old->min_rtt_ns,
+		      v->path_ns - old->path_ns)) {
+		v->queued_ns += (double)ns;
+		v->queued_bytes += bytes;
+	} else {
+		RAISE(v->clear_rate, bytes * 1e9 / (double)ns);
+	}
+}
+
 void paths_add(struct server_sums *v, const struct interval *n)
 {
 	const struct delta *d = n->d;
+	const struct server_sums old = *v;
 	bool known = snapshot_knows(&d->end->calls, RPC_FACT_REPLIES);
 
 	CALLS_EACH(t, &d->calls, transport, n->name) {
@@ -61,11 +84,13 @@ void paths_add(struct server_sums *v, const struct interval *n)
 		v->srtt_ns += ns * (double)t->srtt_ns;
 		v->rcv_wnd += ns * t->rcv_wnd;
 	}
+	if (n->ns)
+		note_rate(v, &old, n->ns);
 }
 
 bool queues_on_the_way(const struct server_sums *v)
 {
-	return v->path_ns > 0 && v->srtt_ns >= 2 * v->min_rtt_ns + QUEUE_NS * v->path_ns;
+	return is_queued(v->srtt_ns, v->min_rtt_ns, v->path_ns);
 }
 
 /* The number of looks does not matter here. */
@@ -79,17 +104,27 @@ bool may_fill_link(const struct server_sums *v)
 	return fills_link(v) && v->looks < ENOUGH_LOOKS;
 }
 
+/* Whether less arrived with the queue than before it. */
+static bool carried_more(const struct server_sums *v)
+{
+	return v->clear_rate * v->queued_ns > CLEAR_RATE * v->queued_bytes * 1e9;
+}
+
 void limit_sums_next(struct limit_sums *h)
 {
 	size_t kept = 0;
 
 	ARRAY_EACH(v, h->servers, h->count) {
-		struct server_sums next = { .looks = fills_link(v) ? v->looks : 0,
-					    .unheard_ns = v->oldest_ns ? v->unheard_ns : 0,
-					    .served_ns = v->served_ns,
-					    .above = { .opens_wait = v->above.opens_wait,
-						       .since_delay_ns =
-							       v->above.since_delay_ns } };
+		struct server_sums next = {
+			.looks = fills_link(v) ? v->looks : 0,
+			.unheard_ns = v->oldest_ns ? v->unheard_ns : 0,
+			.served_ns = v->served_ns,
+			.clear_rate = v->queued_ns > 0 ?
+					      v->clear_rate :
+					      ratio(v->received_bytes * 1e9, (double)v->ns),
+			.above = { .opens_wait = v->above.opens_wait,
+				   .since_delay_ns = v->above.since_delay_ns }
+		};
 
 		if (v->silent_ns || is_in_grace(v)) {
 			next.clock = v->clock;
@@ -103,7 +138,7 @@ void limit_sums_next(struct limit_sums *h)
 		memcpy(next.address, v->address, sizeof(v->address));
 		/* A server of ns 0 is gone. */
 		if (!v->ns || (!(next.clock > 0) && !v->above.opens_wait && !next.looks &&
-			       !next.unheard_ns && !*v->address))
+			       !next.unheard_ns && !*v->address && !(next.clear_rate > 0)))
 			continue;
 		memcpy(next.server, v->server, sizeof(next.server));
 		h->servers[kept++] = next;
@@ -142,6 +177,11 @@ bool judge_network(struct judgement *j)
 		       n->window_bytes / 1024, FIGURE(min_ms),
 		       FIGURE(ratio(n->window_bytes * 1e3, n->min_rtt_ns)));
 		set_window(j);
+	} else if (fills_link(j->v) && !may_fill_link(j->v) && carried_more(j->v)) {
+		decide(j->to, BOUND_NETWORK, CONFIDENCE_LOW,
+		       "A round trip takes %.*g ms, it took %.*g ms before, and less arrives than then: the "
+		       "path became longer, or a link on it slower.",
+		       FIGURE(n->srtt_ns / 1e6), FIGURE(min_ms));
 	} else if (fills_link(j->v) && !may_fill_link(j->v)) {
 		decide(j->to, BOUND_NETWORK, CONFIDENCE_MEDIUM,
 		       "Data flow without a pause and wait in queues: a round trip takes %.*g ms, %.*g ms "

@@ -115,7 +115,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 {
 	const struct delta *d = n->d;
 	enum lost_packets before = v->silent_ns ? v->lost : LOST_NONE;
-	uint64_t oldest_ns = HUNG_NS;
+	uint64_t oldest_ns = HUNG_NS, lost = v->segments_lost;
 	bool waited = false;
 
 	v->waits_on[0] = 0;
@@ -145,6 +145,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		v->transports += t->alive;
 		snprintf(v->protocol, sizeof(v->protocol), "%s", t->protocol);
 	}
+	v->losing_ns += v->segments_lost > lost ? n->ns : 0;
 	/* Calls that waited for slots in earlier intervals count as well. */
 	CALLS_EACH(t, &d->end->calls, transport, n->name)
 		slots_note(v, t, &waited);

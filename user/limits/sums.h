@@ -159,9 +159,12 @@ struct server_sums {
 	uint64_t depth_calls, depth;
 	uint32_t most_in_flight; /* on a transport, as a call ended */
 	uint64_t segments, segments_lost; /* TCP's */
+	uint64_t losing_ns; /* of the intervals in which some were lost */
 	double received_bytes; /* by TCP */
 	/* From network.c: the time until replies; the other sums are weighted by it. */
 	double path_ns, carrying, window_filled, min_rtt_ns, srtt_ns, rcv_wnd;
+	double queued_ns, queued_bytes; /* of the intervals in which data waited in queues on the way */
+	double clear_rate; /* bytes a second, the most in an interval in which they did not */
 	unsigned int looks; /* at connections that had received data; see limit_sums_next() */
 	uint64_t retransmits, disconnects;
 	char closed[32]; /* the transport that is closed repeatedly, such as "tcp/0" */

@@ -51,9 +51,10 @@ const char *const confidence_names[CONFIDENCES] = {
 #define ONLY_ONE 1.2
 /* Waits for slots are this share of the calls' time: all slots are in use. */
 #define QUEUED 0.1
-/* The network is the limit if TCP loses this share of its segments, and this many. */
+/* The network is the limit if TCP loses this share of its segments, this many, and some in this share of the active time. */
 #define LOST_SHARE 0.01
 #define ENOUGH_LOST 10
+#define LOSING 0.25
 /* The share of time in which a task waits for a CPU: from the first on CPUs are busy, from the second on too few. */
 #define CPU_BUSY 0.4
 #define CPU_SHORT 0.6
@@ -307,14 +308,15 @@ uint64_t server_hangs(const struct limit_sums *h, const char *server)
 	return v && v->silent_ns >= HUNG_NS ? v->silent_ns : 0;
 }
 
-/* Whether TCP loses a large share of its segments, or a few that delay calls. If calls come one by one, nothing is sent
- * after a lost segment, and it is sent again after LATE_NS at the earliest: as many calls must have taken that long. WRITEs
- * are left out, because one of them may lose many segments. */
+/* Whether TCP loses a large share of its segments, or a few that delay calls, and not at one moment alone, as when a path
+ * changes. If calls come one by one, nothing is sent after a lost segment, and it is sent again after LATE_NS at the earliest:
+ * as many calls must have taken that long. WRITEs are left out, because one of them may lose many segments. */
 static bool loses_segments(const struct judgement *j)
 {
 	const struct server_sums *v = j->v;
 
 	return v->segments_lost >= ENOUGH_LOST &&
+	       (double)v->losing_ns >= LOSING * (double)v->active.ns &&
 	       (j->to->numbers.lost_share >= LOST_SHARE ||
 		(j->to->numbers.concurrency < ONE_BY_ONE && main_loads(v) != v->loads[CALL_WRITE] &&
 		 v->late_calls >= v->segments_lost &&
