@@ -204,8 +204,8 @@ static void open_log(struct fault_observer *g)
 	if (err)
 		log_warn(g->log,
 			 "cannot read /dev/kmsg: %s; faults that only it has, such as those from "
-			 "before the start, will be missing. It needs CAP_SYSLOG and, in a "
-			 "container, the device",
+			 "before the start, will be missing. It needs CAP_SYSLOG, "
+			 "kernel.printk_devkmsg other than off and, in a container, the device",
 			 strerror(-err));
 }
 
@@ -443,7 +443,7 @@ static void read_version(struct fault_offer *f, const char *root)
 void fault_offer_read(struct fault_offer *f, const char *root, int every_message)
 {
 	/* access() knows nothing of dmesg_restrict. */
-	OPEN_FILE kmsg = open(PATHF("%s/dev/kmsg", root), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	OPEN_FILE kmsg = kernel_log_device(root, O_RDONLY | O_NONBLOCK);
 
 	*f = (struct fault_offer){ .every_message = every_message };
 	f->log = kmsg >= 0;

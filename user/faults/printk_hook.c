@@ -84,7 +84,7 @@ int printk_hook_ask(struct printk_hook *h)
 		return 0;
 	h->tried = true;
 	if (h->callers == CALLERS_UNTOLD) {
-		kmsg = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+		kmsg = kernel_log_device("", O_WRONLY);
 		if (kmsg < 0 || write(kmsg, text, strlen(text)) < 0)
 			return 0;
 		printk_hook_consume(h);

@@ -7,16 +7,30 @@
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
 
+int kernel_log_device(const char *root, int flags)
+{
+	int fd = open(PATHF("%s/dev/kmsg", root), flags | O_CLOEXEC);
+	struct stat device;
+	bool other = fd >= 0 && !fstat(fd, &device) && S_ISCHR(device.st_mode) &&
+		     device.st_rdev != makedev(1, 11);
+
+	fd = file_unless(fd, other ? -1 : 0);
+	errno = other ? ENODEV : errno;
+	return fd;
+}
+
 /* Returns a descriptor, or -1 with errno. */
 static int open_at(int whence)
 {
-	int fd = open("/dev/kmsg", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = kernel_log_device("", O_RDONLY | O_NONBLOCK);
 
 	return file_unless(fd, fd >= 0 && lseek(fd, 0, whence) < 0 ? -1 : 0);
 }

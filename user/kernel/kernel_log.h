@@ -35,6 +35,10 @@ bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, 
 #define KERNEL_LOG_TEXT 2048
 #define KERNEL_LOG_RECORD 8192
 
+/* Opens /dev/kmsg below @root. Returns a descriptor, or -1 with errno; ENODEV: another device stands at its place, as
+ * /dev/null in some containers. */
+int kernel_log_device(const char *root, int flags);
+
 struct kernel_log {
 	int fd; /* -1: not open */
 	uint64_t next; /* number of the first record not yet read, also by an earlier run */
