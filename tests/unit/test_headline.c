@@ -659,6 +659,21 @@ TEST(a_server_that_answers_other_calls_is_not_down)
 		  "a firewall drops it, or a part of the network is down.");
 }
 
+/* Beside it another connection carries replies. */
+TEST(the_connection_that_other_calls_passed_by_is_named_afterwards)
+{
+	wait_on_connections(14, 0);
+	for (uint64_t i = 1; i <= 14; i++) {
+		call("nas-2", 30);
+		snapshot_server(&now.calls, "nas-2")->oldest_ns[RPC_QUEUE_PENDING] = i * SECOND;
+		end_second();
+	}
+	wait_on_connections(0, 0);
+	answer();
+	ends_with("nas-2 (/mnt/ckpt) answered other calls, but one waited for 14 s on tcp/1 from "
+		  "10.0.0.7:871, which carried no reply: look at its path through the network.");
+}
+
 /* A session in which one connection of three, and @others, have no answer. */
 static void be_silent_on(uint64_t others)
 {

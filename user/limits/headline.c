@@ -135,13 +135,15 @@ static void add_silence(struct headline *h, const struct server_sums *v, const c
 				"answers other calls, but the oldest has waited" :
 				"has left one call unanswered",
 			rank.weight, *v->waits_on ? " on " : "", v->waits_on, colon, reason);
-	} else if (v->unanswered_most_ns >= (v->disconnects ? 2 : 6) * HUNG_NS &&
+	} else if (v->unanswered_most_ns >= (v->disconnects || *v->waited_on ? 2 : 6) * HUNG_NS &&
 		   !(v->longest_stall.end > 0)) {
 		rank.weight = (double)v->unanswered_most_ns / 1e9;
 		headline_add(
 			h, rank, v->server,
-			"%s%s answered other calls, but one waited for %.0f s%s.", v->server,
-			v->victims, rank.weight,
+			"%s%s answered other calls, but one waited for %.0f s%s%s%s.", v->server,
+			v->victims, rank.weight, *v->waited_on ? " on " : "", v->waited_on,
+			*v->waited_on ?
+				", which carried no reply: look at its path through the network" :
 			v->disconnects ?
 				" on a connection that was lost: look at the network to the server" :
 				": its own log may say why");

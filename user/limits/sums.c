@@ -96,6 +96,9 @@ static void add_ops(struct interval *n)
 /* A host that answered so shortly before the silence hardly failed at that very moment. */
 #define SHORTLY_NS UINT64_C(4000000000)
 
+/* So many replies for each connection do not leave one out by chance. */
+#define MANY_REPLIES 10
+
 static void note_lost(struct server_sums *v, const struct rpc_transport_state *t)
 {
 	bool large = t->unacked >= SMALL_PACKET, small_pass = v->silent_connects; /* handshakes */
@@ -132,8 +135,10 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		n->timeouts += t->timeouts;
 		note_lost(v, t);
 		v->acknowledges |= t->acked > 0;
-		if (t->oldest_ns >= oldest_ns)
+		if (t->oldest_ns >= oldest_ns) {
 			connection_text(v->waits_on, t);
+			v->waits_silent = !t->replies;
+		}
 		RAISE(oldest_ns, t->oldest_ns);
 		v->waiting_transports += t->oldest_ns > 0;
 		RAISE(v->connect_error, t->connect_error);
@@ -151,6 +156,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		slots_note(v, t, &waited);
 	if (v->transports < 2)
 		v->waits_on[0] = 0;
+	v->waits_silent &= n->replies >= (uint64_t)MANY_REPLIES * v->transports;
 	/* Between two connections nothing is known. */
 	if (!v->lost)
 		v->lost = before;
@@ -210,6 +216,8 @@ static void note_server(struct server_sums *v, struct interval *n)
 	memcpy(v->oldest_op, s->oldest_op, sizeof(v->oldest_op));
 	if (n->calls && v->unanswered_ns > v->unanswered_most_ns) {
 		v->unanswered_most_ns = v->unanswered_ns;
+		snprintf(v->waited_on, sizeof(v->waited_on), "%s",
+			 v->waits_silent ? v->waits_on : "");
 		calls_victims(v->victims, end, v->server, true);
 	}
 	v->draining_ns += n->server->draining_ns;

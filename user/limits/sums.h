@@ -163,7 +163,8 @@ struct server_sums {
 	double received_bytes; /* by TCP */
 	/* From network.c: the time until replies; the other sums are weighted by it. */
 	double path_ns, carrying, window_filled, min_rtt_ns, srtt_ns, rcv_wnd;
-	double queued_ns, queued_bytes; /* of the intervals in which data waited in queues on the way */
+	double queued_ns,
+		queued_bytes; /* of the intervals in which data waited in queues on the way */
 	double clear_rate; /* bytes a second, the most in an interval in which they did not */
 	unsigned int looks; /* at connections that had received data; see limit_sums_next() */
 	uint64_t retransmits, disconnects;
@@ -178,8 +179,10 @@ struct server_sums {
 	bool acknowledges; /* at the end: TCP knows of acknowledged segments */
 	/* The connection of several on which the oldest one waits for HUNG_NS or more; else "". */
 	char waits_on[CONNECTION_SIZE];
+	bool waits_silent; /* it carried no reply in the last interval, and others many */
 	uint32_t waiting_transports; /* with an unanswered call, at the end */
 	uint64_t unanswered_most_ns; /* the same at its longest, while other calls ended */
+	char waited_on[CONNECTION_SIZE]; /* then waits_on, if it carried no reply meanwhile */
 	uint64_t unknown; /* facts that were unknown in some interval */
 	bool kerberos; /* one of its mounts uses it, at the end */
 	uint32_t nconnect; /* the most of its mounts; 0: not known */

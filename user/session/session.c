@@ -470,8 +470,9 @@ static void add_slow_connection(struct headline *h, const struct session *t, con
 	struct connections all = connections_of(&t->total, server);
 	const struct connection *worst = all.count ? &all.list[all.count - 1] : NULL;
 
-	if (v && !v->stalls && !v->silent_ns && all.count > 2 && v->nconnect == all.count &&
-	    worst->slow && worst->mean_ns > MUCH_SLOWER * all.median_ns && v->longest_ns &&
+	if (v && !v->stalls && !v->silent_ns && !*v->waited_on && all.count > 2 &&
+	    v->nconnect == all.count && worst->slow &&
+	    worst->mean_ns > MUCH_SLOWER * all.median_ns && v->longest_ns &&
 	    (worst->mean_ns - all.median_ns) * worst->transport->replies >
 		    LONG_CALLS * v->longest_ns)
 		headline_add(
