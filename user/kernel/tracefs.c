@@ -9,7 +9,7 @@
 
 #include "base/file_text.h"
 
-/* The kernel creates both folders; they are empty until tracefs is mounted. */
+/* The kernel creates both folders; they are empty until tracefs is mounted. A look into the second one mounts it there. */
 static const char *const paths[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
 static enum tracefs_state find_tracefs(const char *path)
@@ -34,7 +34,7 @@ enum tracefs_state tracefs_find(const char *root, char *path, size_t size)
 	enum tracefs_state best = TRACEFS_ABSENT, state;
 
 	path[0] = 0;
-	for (size_t i = 0; i < COUNT(paths); i++) {
+	for (size_t i = 0; i < COUNT(paths) && best != TRACEFS_MOUNTED; i++) {
 		const char *full = PATHF("%s%s", root, paths[i]);
 
 		state = find_tracefs(full);
