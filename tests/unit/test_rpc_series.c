@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "unit.h"
+#include "base/clock.h"
 #include "rpc/rpc_series.h"
 
 static void read_stats(const struct bpf_map *map, uint32_t index, void *value);
@@ -248,4 +249,16 @@ TEST(every_name_fits_whole)
 		assert_true(strlen(name) < RPC_STATUS_LEN);
 		assert_true(strlen(name) < sizeof(((struct rpc_error *)0)->status));
 	}
+}
+/* Of a call that waits for long: its op, and the process that made it, if that still runs. */
+TEST(the_oldest_call_is_named_with_its_process)
+{
+	const uint64_t now = monotonic_ns() + 100 * NAMED_AGE_NS;
+	struct rpc_server_state server = {};
+
+	rpc_name_oldest(&server, now, now - NAMED_AGE_NS + 1, "READ", (uint32_t)getpid());
+	assert_string_equal(server.oldest_op, "");
+	rpc_name_oldest(&server, now, now - NAMED_AGE_NS, "READ", (uint32_t)getpid());
+	assert_printed(formatted("READ %d test_rpc_series", getpid()), "%s %u %s", server.oldest_op,
+		       server.oldest_pid, server.oldest_comm);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# A server with three mounts, two by hand and one of fstab, has few slots. The lines that a session prints are pasted twice:
-# while a process uses the second mount, and after it has ended.
+# A server with three mounts, two by hand and one of fstab, and a file that is bound elsewhere, has few slots. The lines that a
+# session prints are pasted twice: while a process uses the second mount, and after it has ended.
 nfs_server_start
 slot_limit 4
 tc qdisc add dev lo root netem delay 40ms # far more than what a busy machine adds to an answer
@@ -13,6 +13,10 @@ defer unmount /mnt/tab
 echo '127.0.0.1:/export /mnt/tab nfs vers=3,soft 0 0' >>/etc/fstab
 mount /mnt/tab
 nfs_mount 3 ro /mnt/late
+: >/mnt/bound
+defer unmount /mnt/bound
+: >/export/file
+mount --bind "/mnt/by hand/file" /mnt/bound
 now() { awk '$3 ~ /^nfs/ && $3 != "nfsd" { print $2, $4 }' /proc/mounts | sort; }
 now >before.mounts
 (cd /mnt/tab && exec sleep 1000) &
