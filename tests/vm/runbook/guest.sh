@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that each command of docs/RUNBOOK.md that no other test runs works as it stands there, on a node of Slurm that is
-# reached by ssh, has a BMC and a mount, and whose GPU has failed: it prints something, and ends with 0.
+# reached by ssh, has a BMC and a mount, and whose GPU has failed: it prints something, and ends with 0. What stands under
+# *Look at* changes no mount, setting, unit, device, node of Slurm or file in /etc.
 set -Eeuo pipefail
 cd /job
 nodes=1
@@ -59,6 +60,17 @@ sleep 3
 refresh
 XPRT=$(rpcctl switch show | sed -n 's/^\t\(xprt-[0-9]*\): tcp, 10.0.4.1$/\1/p' | tail -n 1)
 
+settings() {
+	findmnt -rno TARGET,SOURCE,FSTYPE,OPTIONS
+	sysctl -a 2>/dev/null | grep -vE '^(fs\.(dentry|file|inode|aio|quota)|kernel\.(random|ns_last_pid|pty))'
+	grep -rHs . /sys/module/*/parameters
+	systemctl list-units --all --plain --no-legend --type=service,mount,automount,socket,timer | grep -vE 'ssh|timedated' # they start on demand
+	ip -o link
+	tc qdisc
+	scontrol -o show nodes | grep -oE '(NodeName|State|Reason)=[^ ]*'
+	find /etc -type f -exec sha256sum {} +
+}
+
 # Of check the status is the verdict's.
 failed=()
 while read -r command; do
@@ -66,11 +78,16 @@ while read -r command; do
 	wanted=0
 	[[ $command != 'on xidscope check'* ]] || wanted=2
 	status=0
+	! grep -qxF "$command" look || settings >before
 	(set +o pipefail && eval "$command") <<<secret >out/printed 2>out/errors || status=$? # as in a reader's shell
 	head -n 12 out/printed out/errors
 	# A node without tasks that hang has no stacks to print.
 	((status == wanted)) && [[ -s out/printed || $command == drain* || $command == *'systemctl start'* || $command == *'$t/stack'* ]] ||
 		failed+=("$status: $command")
+	if grep -qxF "$command" look; then
+		settings >after
+		diff before after >>out/changes || failed+=("changes: $command")
+	fi
 	if [[ $command == drain* ]]; then
 		wait_for 60 is n1 '^IDLE.DRAIN$'
 		reason n1
