@@ -20,13 +20,22 @@ built_in=(
 	PERF_EVENTS KPROBES FTRACE FUNCTION_TRACER KPROBE_EVENTS BPF_EVENTS DEBUG_KERNEL DEBUG_FS DEBUG_INFO_DWARF5 DEBUG_INFO_BTF
 	DEBUG_INFO_BTF_MODULES DETECT_HUNG_TASK MAGIC_SYSRQ SECURITY SECURITYFS SECURITY_LOCKDOWN_LSM
 )
+# Of arm64: pages of 64 KiB, and the devices of QEMU's machine.
+built_in_arm64=(
+	ARM64_64K_PAGES DYNAMIC_FTRACE PCI_HOST_GENERIC SERIAL_AMBA_PL011 SERIAL_AMBA_PL011_CONSOLE RTC_CLASS RTC_HCTOSYS RTC_DRV_PL031
+)
 
 name=${1:?usage: source.sh NAME}
 kernel_row "$name"
 IFS=/ read -r release package <<<"$package"
 dir=$cache/source/$arch/$name
-[[ $arch == amd64 ]] || die "there is no configuration for this kernel's architecture: add it to tests/vm/source.sh"
-need gcc make bc flex bison pahole depmod mke2fs cpio xz dpkg-deb flock
+case $arch in
+amd64) target=(ARCH=x86 CROSS_COMPILE=x86_64-linux-gnu-) image=x86/boot/bzImage ;;
+arm64) target=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu-) image=arm64/boot/Image built_in+=("${built_in_arm64[@]}") ;;
+*) die "there is no configuration for this kernel's architecture: add it to tests/vm/source.sh" ;;
+esac
+deps="ARCH=$arch deps" need "${target[1]#*=}gcc"
+need make bc flex bison pahole depmod mke2fs cpio xz dpkg-deb flock
 lock "source-$name"
 file=''
 ! apt_root "$release" "$arch" || file=$(apt-get "${apt_options[@]}" --print-uris download "$package" | awk '{ print $2 }')
@@ -47,18 +56,18 @@ say "downloading $file"
 dpkg-deb --fsys-tarfile "$new"/*.deb | tar -xO "./usr/src/$package.tar.xz" | tar -C "$new/source" -xJ --strip-components=1
 
 say "building kernel $name (20 minutes)"
-options=(-s -C "$new/source" -j "$(nproc)" "LOCALVERSION=-$name")
+options=(-s -C "$new/source" -j "$(nproc)" "LOCALVERSION=-$name" "${target[@]}")
 printf 'CONFIG_%s=y\n' "${built_in[@]}" >"$new/config"
 printf 'CONFIG_%s\n' NR_CPUS=64 'LSM="lockdown"' LOCALVERSION_AUTO=n >>"$new/config"
 {
 	nice make "${options[@]}" KCONFIG_ALLCONFIG="$new/config" allnoconfig &&
-		nice make "${options[@]}" bzImage modules &&
+		nice make "${options[@]}" "${image##*/}" modules &&
 		nice make "${options[@]}" INSTALL_MOD_PATH="$new/tree" modules_install
 } >"$new/log" 2>&1 || {
 	tail -n 50 "$new/log" >&2
 	die "could not build kernel $name: see above"
 }
-cp "$new/source/arch/x86/boot/bzImage" "$new/image/vmlinuz"
+cp "$new/source/arch/$image" "$new/image/vmlinuz"
 basename "$new"/tree/lib/modules/* >"$new/image/release"
 
 # Lists of what is built in, for modprobe.
