@@ -14,7 +14,7 @@ echo "$older" >"$job/older"
 # The version is that of CHANGELOG.md beside the scripts.
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-cp -r "$root"/{CHANGELOG.md,LICENSE,LICENSES,docs,deploy} "$tree"
+cp -r "$root"/{*.md,LICENSE,LICENSES,docs,deploy} "$tree"
 sed -i "s/^## \[$version]/## [$older]/" "$tree/CHANGELOG.md"
 "$tree/deploy/tarball.sh" "$root/build/older" "$job/xidscope-$older-amd64.tar.gz"
 
