@@ -12,7 +12,7 @@ type -P nfsdcld >/dev/null || nfsdcld() { :; } # Debian 11 has none
 # replaced COMMANDS VERSION: runs them while faults are reported, before, meanwhile and after.
 replaced() {
 	under_faults by "$1"
-	version_is "$2\""
+	wait_for 300 version_is "$2\""
 	none_is_lost
 	(($(said 'continuing from the state file') == 1))
 }
