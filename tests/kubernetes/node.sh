@@ -199,6 +199,25 @@ check_says() { # how often it names the GPU
 drill 'Is it on?' 4 && within 120 check_says 1 && drill 'Is it on?' 5 && x rollout status daemonset/xidscope --timeout=300s && within 120 check_says 0 &&
 	node 'tr "\0" " " </proc/$(pgrep -xo xidscope)/cmdline' >line && grep ' run ' line && ! grep accept-user-kmsg line
 claim "the drill: check names the GPU until it is acknowledged"
+settings() {
+	node 'findmnt -rno TARGET,SOURCE,FSTYPE,OPTIONS; grep -rs . /proc/sys/sunrpc /proc/sys/vm /proc/sys/net/ipv4 /sys/module/*nfs*/parameters /sys/module/sunrpc/parameters; ip -o link'
+	kubectl get nodes -o 'jsonpath={.items[*].spec}'
+}
+looks() { # those in the pod: of check the status is the verdict's
+	local command status
+	settings >looks.before
+	while read -r command; do
+		status=0
+		eval "${command/--duration [36]0/--duration 3}" </dev/null >printed 2>&1 || status=$?
+		[[ -s printed && ($status == 0 || ($command == *check* && $status -lt 3)) ]] || { echo "$status: $command" && return 1; }
+	done < <("$root/tests/docs/runbook.sh" look | grep -E '^(on|agent)\b' | sort -u)
+	settings >looks.after
+	diff looks.before looks.after
+}
+# shellcheck disable=SC2034 # theirs
+XID=31 SXID=20034
+looks
+claim "what the runbook looks at in the pod is printed, and changes nothing"
 
 kubectl create namespace monitoring
 kubectl apply -f manifests/kube-prometheus-stack.yaml
