@@ -387,20 +387,25 @@ TEST(an_xid_with_two_severities_has_one_timestamp)
 	}
 }
 
+/* Only a later one of the same place, server and export covers it. */
 TEST(a_mount_over_another_has_one_readahead)
 {
-	struct nfs_mount mount = { .server = "nas", .export = "/x", .mountpoint = "/a" };
+	static const struct nfs_mount mounts[] = {
+		{ .server = "nas", .export = "/x", .mountpoint = "/a", .version = "3" },
+		{ .server = "nas", .export = "/x", .mountpoint = "/a", .version = "4" },
+		{ .server = "nas", .export = "/x", .mountpoint = "/b" },
+		{ .server = "nas", .export = "/y", .mountpoint = "/a" },
+		{ .server = "other", .export = "/x", .mountpoint = "/a" },
+	};
 
-	for (uint64_t version = 3; version < 5; version++) {
-		struct nfs_mount *m;
+	ARRAY_EACH(m, mounts, COUNT(mounts)) {
+		struct nfs_mount *added = not_null(snapshot_mount(&now.calls, m));
 
-		snprintf(mount.version, sizeof(mount.version), "%lu", version);
-		m = not_null(snapshot_mount(&now.calls, &mount));
-		m->readahead_known = true;
-		m->readahead_bytes = version;
+		added->readahead_known = true;
+		added->readahead_bytes = strtoull(m->version, NULL, 10);
 	}
 	write_file();
-	assert_int_equal(lines_with("nfs_mount_readahead_bytes{"), 1);
+	assert_int_equal(lines_with("nfs_mount_readahead_bytes{"), 4);
 	assert_value("nfs_mount_readahead_bytes{server=\"nas\",export=\"/x\",mountpoint=\"/a\"}",
 		     "4");
 }
