@@ -255,6 +255,11 @@ TEST(the_gpu_driver)
 	assert_true(report("6.1.0-test", false));
 	assert_has(text, "loaded, version 550.54.15\n");
 	expect_levels("note nvidia_dev_xid");
+	assert_has(text, "the driver has no tracepoint");
+	assert_int_equal(rename("sys/kernel/tracing/instances", "instances"), 0);
+	report("6.1.0-test", false);
+	assert_has_all(text, "it is unknown whether the driver has", "fix: see tracefs");
+	assert_int_equal(rename("instances", "sys/kernel/tracing/instances"), 0);
 	put("/sys/module/nvidia/version", "580.65.06\n");
 	put("/sys/kernel/tracing/events/nvidia/nvidia_dev_xid/id", "2\n");
 	report("6.1.0-test", false);
