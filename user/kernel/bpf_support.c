@@ -180,8 +180,8 @@ const char *bpf_advice(int error)
 			return "boot a kernel with CONFIG_BPF_SYSCALL=y";
 		/* fall through */
 	case EPERM:
-		return "run it as root (in a container: privileged), and check that "
-		       "/sys/kernel/security/lockdown is not 'confidentiality'";
+		return "run it as root, outside of user namespaces (in a container: privileged), and "
+		       "check that /sys/kernel/security/lockdown is not 'confidentiality'";
 	case ENOMEM:
 		return "not enough memory for the maps: raise the memory limit of the service or container";
 	case ESRCH:
