@@ -157,10 +157,10 @@ TEST(files_show_whose_they_were_and_the_rest)
 	assert_has_all(
 		text, "\nFiles\n",
 		"\nREAD              700       3.5  2.80 s train 42, slurm:4711\n    /data/a\\x0a/b\n"
-		"others            300 ",
+		"others            300    1046.1  1.20 s",
 		"\nDirectories\n",
 		"\nREAD              700       3.5  2.80 s 12 files, train 42, slurm:4711\n"
-		"    /data, no name\nothers            310 ");
+		"    /data, no name\nothers            310    1056.6  1.24 s");
 	strcpy(now.calls.files[1].path, ".../b");
 	session();
 	assert_has_all(text, "\n    /data:.../b\n");
