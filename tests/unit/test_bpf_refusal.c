@@ -21,6 +21,8 @@ static const char *refused(const char *reason)
 		"func 'rpc_stats_latency' arg0 has btf_id 99133 type STRUCT 'rpc_task'\n"
 		"1: R1=ctx(off=0,imm=0) R6_w=ptr_rpc_task(off=0,imm=0)\n"
 		"%s"
+		"verification time 602 usec\n"
+		"stack depth 56+0\n"
 		"processed 61 insns (limit 1000000) max_states_per_insn 0 total_states 5 peak_states 5 mark_read 4\n"
 		"-- END PROG LOAD LOG --\n"
 		"libbpf: prog 'rpc_stats_latency': failed to load: -22\n"

@@ -317,11 +317,12 @@ static bool explain_row(char *feature, size_t size, const char *words, size_t r)
 	return false;
 }
 
-/* The verifier's log ends with its reason, a line of figures, and libbpf's mark. */
+/* The verifier's log ends with its reason, lines of figures, and libbpf's mark. */
 static bool explain_verdict(char *feature, size_t size, const char *words)
 {
 	const char *end = strstr(words, "\n-- END PROG LOAD LOG --"), *begin;
-	const char *figures = strstr(words, "\nprocessed ");
+	const char *figures =
+		strstr(words, "\nverification time ") ?: strstr(words, "\nprocessed ");
 	const char *mark = "-- BEGIN PROG LOAD LOG --", *good = " is safe for any args that match ";
 
 	if (figures && figures < end)
