@@ -175,9 +175,10 @@ static __always_inline int waits_on(const struct rpc_task *task, const struct rp
 	return 0;
 }
 
-/* A task begins to wait on @q, for another thing than a reply. Rare ways are not inlined: a program then saves no registers. */
-static __noinline int sleeps_elsewhere(const struct rpc_task *task, const struct rpc_xprt *xprt,
-				       const struct rpc_wait_queue *q)
+/* A task begins to wait on @q, for another thing than a reply, or its transport is not known. Rare ways are not inlined: a program
+ * then saves no registers. */
+static __noinline int sleeps_rarely(const struct rpc_task *task, const struct rpc_xprt *xprt,
+				    const struct rpc_wait_queue *q)
 {
 	__u64 now = bpf_ktime_get_ns(); /* before all that takes time */
 	__u32 wait, slots = 0;
@@ -186,6 +187,10 @@ static __noinline int sleeps_elsewhere(const struct rpc_task *task, const struct
 		return 0;
 	if (q == &xprt->backlog) /* the constants save 40 instructions */
 		return waits_on(task, xprt, q, RPC_PHASE_SLOT, 0, now);
+	if (IS_PENDING(q, xprt)) {
+		xprt_get(xprt); /* nobody may answer its first call: rpc_probe must find it */
+		return 0;
+	}
 	wait = wait_of(xprt, q);
 	if (wait == RPC_WAITS)
 		return 0;
@@ -200,14 +205,6 @@ static __noinline int sleeps_elsewhere(const struct rpc_task *task, const struct
 	return waits_on(task, xprt, q, wait, slots, now);
 }
 
-/* The first call of @xprt may be one that nobody answers: rpc_probe must find its transport. */
-static __noinline int first_call(const struct rpc_task *task, const struct rpc_xprt *xprt)
-{
-	if (nfs_client(task))
-		xprt_get(xprt);
-	return 0;
-}
-
 TRACEPOINT("rpc_task_sleep")
 int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_queue *q)
 {
@@ -216,9 +213,9 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_
 	if (!task || !q)
 		return 0;
 	xprt = FIELD(task, tk_xprt);
-	if (!IS_PENDING(q, xprt))
-		return sleeps_elsewhere(task, xprt, q);
-	return xprt_cached(xprt)->xprt == (__u64)xprt ? 0 : first_call(task, xprt);
+	if (IS_PENDING(q, xprt) && xprt_cached(xprt)->xprt == (__u64)xprt)
+		return 0;
+	return sleeps_rarely(task, xprt, q);
 }
 
 /* Tasks that waited for a connection wake with @error. Those of connect(), as errno on x86 and arm64: EADDRNOTAVAIL, ENETDOWN,

@@ -23,8 +23,9 @@ volatile __u16 rpc_share[RPC_CLIENT_ENTRIES * RPC_MAX_OWNERS] = {};
 
 BPF_STACK(free_clients, RPC_CLIENT_ENTRIES);
 BPF_STACK(free_shares, RPC_MAX_SHARES);
-BPF_MAPPED_ARRAY(client_info, RPC_CLIENT_ENTRIES, struct rpc_client_info);
-BPF_MAPPED_ARRAY(share_info, RPC_MAX_SHARES, struct rpc_share_info);
+/* Variables, because a map that user space reads in place takes two pages more. */
+volatile struct rpc_client_info rpc_client_info[RPC_CLIENT_ENTRIES] = {};
+volatile struct rpc_share_info rpc_share_info[RPC_MAX_SHARES] = {};
 
 /* Index: share * shards + shard. */
 BPF_MAPPED_ARRAY(share_stats, RPC_MAX_SHARES *RPC_MAX_SHARDS, struct rpc_share_stats);
@@ -46,12 +47,14 @@ static __always_inline void client_begins(__u32 client)
 /* A new entry for a client, or 0. */
 static __always_inline __u32 client_make(__u32 client, __u32 server)
 {
-	struct rpc_client_info info = { .client = 1 + client, .server = server };
+	volatile struct rpc_client_info *info;
 	__u32 entry = 0;
 
-	if (client >= RPC_MAX_CLIENTS || bpf_map_pop_elem(&free_clients, &entry) ||
-	    bpf_map_update_elem(&client_info, &entry, &info, BPF_ANY))
+	if (client >= RPC_MAX_CLIENTS || bpf_map_pop_elem(&free_clients, &entry))
 		return 0;
+	info = &rpc_client_info[entry & (RPC_CLIENT_ENTRIES - 1)];
+	info->server = server;
+	info->client = 1 + client;
 	*client_entry(client) = entry;
 	return entry;
 }
@@ -70,7 +73,7 @@ static __always_inline volatile __u16 *share_of(__u32 entry, __u32 owner)
 __noinline __u32 share_make(__u32 client, __u32 server, __u32 owner)
 {
 	__u32 entry = client < RPC_MAX_CLIENTS ? *client_entry(client) : 0, share = 0;
-	struct rpc_share_info info = {};
+	volatile struct rpc_share_info *info;
 
 	if (!entry)
 		entry = client_make(client, server);
@@ -78,13 +81,14 @@ __noinline __u32 share_make(__u32 client, __u32 server, __u32 owner)
 		drop(RPC_DROP_OWNER);
 		owner = 0;
 	}
-	share = share ?: RPC_KERNEL_SHARE(entry);
-	info.entry = entry;
-	info.owner = owner;
-	if (!entry || bpf_map_update_elem(&share_info, &share, &info, BPF_ANY)) {
+	if (!entry) {
 		drop(RPC_DROP_CLIENT);
 		return 0;
 	}
+	share = share ?: RPC_KERNEL_SHARE(entry);
+	info = &rpc_share_info[share & (RPC_MAX_SHARES - 1)];
+	info->owner = owner;
+	info->entry = entry;
 	*share_of(entry, owner) = share;
 	return share;
 }

@@ -170,18 +170,17 @@ static __noinline bool file_of(const struct rpc_task *task, struct rpc_file_key 
 static __always_inline struct rpc_file *file_make(const struct rpc_file_key *key, __u32 pid,
 						  __u32 share, const struct dentry *dentry)
 {
-	const struct rpc_share_info *info;
+	__u32 number = rpc_share_info[share & (RPC_MAX_SHARES - 1)].owner;
 	const struct rpc_owner *owner;
 	struct rpc_file *f;
 
 	bpf_map_update_elem(&files, key, &rpc_file_new, BPF_NOEXIST);
 	f = bpf_map_lookup_elem(&files, key);
-	info = bpf_map_lookup_elem(&share_info, &share);
-	if (!f || !info)
+	if (!f)
 		return NULL;
 	f->pid = pid;
-	f->owner = info->owner;
-	owner = bpf_map_lookup_elem(&owners, &info->owner);
+	f->owner = number;
+	owner = bpf_map_lookup_elem(&owners, &number);
 	f->group = owner ? owner->key.id : 0;
 	bpf_probe_read_kernel_str(f->comm, sizeof(f->comm), BPF_CORE_READ(process_of(pid), comm));
 	names_copy(f, dentry);

@@ -91,7 +91,8 @@ static __always_inline void server_read(struct rpc_server *server, const struct 
 				  BPF_CORE_READ(xprt, servername));
 }
 
-static __noinline __u32 server_make(const struct rpc_xprt *xprt)
+/* The number of a transport's server; RPC_MAX_SERVERS: there is no room. */
+static __always_inline __u32 server_make(const struct rpc_xprt *xprt)
 {
 	struct rpc_server server = {};
 	__u32 *known, index;
@@ -131,45 +132,31 @@ static __always_inline void transport_proto(char *proto, const struct rpc_xprt *
 /* How many entries are searched in one group. */
 #define TRANSPORT_GROUP 32
 
-/* Whether the entry is that of an earlier transport of the same server and protocol. A global function because the verifier
- * checks that once, and follows its branches once, not in each turn of the loop. */
-__noinline int transport_is_free(__u32 index, __u32 server, __u64 proto)
-{
-	struct rpc_transport *t = bpf_map_lookup_elem(&transports, &index);
-
-	return t && !t->xprt && t->proto_number == proto && t->server == server;
-}
-
-/* The first such entry of those from @first on, or RPC_MAX_TRANSPORTS. */
+/* The first entry, of a group from @first on, that is of an earlier transport of the same server and protocol; RPC_MAX_TRANSPORTS:
+ * none is. A global function because the verifier checks that once, not for each group. */
 __noinline __u32 transport_free_among(__u32 first, __u32 server, __u64 proto)
 {
-	for (__u32 i = 0; i < TRANSPORT_GROUP; i++)
-		if (transport_is_free(first + i, server, proto))
-			return first + i;
+	for (__u32 i = 0; i < TRANSPORT_GROUP; i++) {
+		__u32 index = first + i;
+		struct rpc_transport *t = bpf_map_lookup_elem(&transports, &index);
+
+		if (t && !t->xprt && t->proto_number == proto && t->server == server)
+			return index;
+	}
 	return RPC_MAX_TRANSPORTS;
-}
-
-/* The first free index. Two nested loops cost the verifier less than one long loop. */
-__noinline __u32 transport_free_index(__u32 server, __u64 proto)
-{
-	__u32 found = RPC_MAX_TRANSPORTS;
-
-	for (__u32 first = 0; first < RPC_MAX_TRANSPORTS && found == RPC_MAX_TRANSPORTS;
-	     first += TRANSPORT_GROUP)
-		found = transport_free_among(first, server, proto);
-	return found;
 }
 
 /* An entry for a transport. The CPU that makes it takes it first, so that no other does, and publishes it last, so that none
  * reads a part of it. */
-static __noinline __u32 transport_make(const struct rpc_xprt *xprt, __u32 server)
+static __always_inline __u32 transport_make(const struct rpc_xprt *xprt, __u32 server)
 {
+	__u32 index = RPC_MAX_TRANSPORTS, first = 0;
 	struct rpc_transport *t;
 	__u64 proto = 0;
-	__u32 index;
 
 	transport_proto((char *)&proto, xprt);
-	index = transport_free_index(server, proto);
+	for (; first < RPC_MAX_TRANSPORTS && index == RPC_MAX_TRANSPORTS; first += TRANSPORT_GROUP)
+		index = transport_free_among(first, server, proto);
 	t = bpf_map_lookup_elem(&transports, &index);
 	if (!t || __sync_val_compare_and_swap(&t->xprt, 0, RPC_XPRT_FILLED)) {
 		index = NUMBER_TAKE(&free_transports, &rpc_transport_count, RPC_MAX_TRANSPORTS);
@@ -197,41 +184,6 @@ static __always_inline struct rpc_xprt_cached *xprt_cached(const struct rpc_xprt
 
 _Static_assert(RPC_XPRT_CACHE == 1 << (32 - 21), "xprt_cached");
 
-static __noinline const struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xprt)
-{
-	struct rpc_xprt_ref ref = {}, *made;
-	__u64 key = (__u64)xprt;
-	struct rpc_xprt_cached *cached;
-	struct rpc_transport *t;
-
-	/* A transport without room comes here with each call: this must take few instructions. */
-	if (!is_left(&rpc_xprt_count, RPC_MAX_XPRTS)) {
-		drop(RPC_DROP_SERVER);
-		return &rpc_xprt_beyond;
-	}
-	ref.server = server_make(xprt);
-	ref.transport = transport_make(xprt, ref.server);
-	if (bpf_map_update_elem(&xprts, &key, &ref, BPF_NOEXIST)) {
-		/* Another CPU was faster, or has taken the last entry. */
-		t = bpf_map_lookup_elem(&transports, &ref.transport);
-		if (t)
-			t->xprt = 0;
-	} else {
-		__sync_fetch_and_add(&rpc_xprt_count, 1);
-		cached = xprt_cached(xprt);
-		if (!__sync_val_compare_and_swap(&cached->xprt, 0, RPC_XPRT_FILLED)) {
-			cached->ref = ref;
-			/* Atomic for its barrier: whoever reads the address can read the rest. */
-			__sync_lock_test_and_set(&cached->xprt, key);
-		}
-	}
-	made = bpf_map_lookup_elem(&xprts, &key);
-	if (made)
-		return made;
-	drop(RPC_DROP_SERVER);
-	return &rpc_xprt_beyond;
-}
-
 /* The entry of a transport's address if the cache has it, or NULL. */
 static __always_inline const struct rpc_xprt_ref *xprt_in_cache(const struct rpc_xprt *xprt)
 {
@@ -257,15 +209,50 @@ static __always_inline const struct rpc_xprt_ref *xprt_in_map(const struct rpc_x
 	return bpf_map_lookup_elem(&xprts, &key);
 }
 
-static __noinline const struct rpc_xprt_ref *xprt_beyond_cache(const struct rpc_xprt *xprt)
+/* The entry of a transport's address, which the cache does not have. One function, not five: each takes a page of memory in each
+ * program that calls it. */
+static __noinline const struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xprt)
 {
-	return xprt_in_map(xprt) ?: xprt_make(xprt);
+	const struct rpc_xprt_ref *known = xprt_in_map(xprt);
+	struct rpc_xprt_ref ref = {};
+	__u64 key = (__u64)xprt;
+	struct rpc_xprt_cached *cached;
+	struct rpc_transport *t;
+
+	if (known)
+		return known;
+	/* A transport without room comes here with each call: this must take few instructions. */
+	if (!is_left(&rpc_xprt_count, RPC_MAX_XPRTS)) {
+		drop(RPC_DROP_SERVER);
+		return &rpc_xprt_beyond;
+	}
+	ref.server = server_make(xprt);
+	ref.transport = transport_make(xprt, ref.server);
+	if (bpf_map_update_elem(&xprts, &key, &ref, BPF_NOEXIST)) {
+		/* Another CPU was faster, or has taken the last entry. */
+		t = bpf_map_lookup_elem(&transports, &ref.transport);
+		if (t)
+			t->xprt = 0;
+	} else {
+		__sync_fetch_and_add(&rpc_xprt_count, 1);
+		cached = xprt_cached(xprt);
+		if (!__sync_val_compare_and_swap(&cached->xprt, 0, RPC_XPRT_FILLED)) {
+			cached->ref = ref;
+			/* Atomic for its barrier: whoever reads the address can read the rest. */
+			__sync_lock_test_and_set(&cached->xprt, key);
+		}
+	}
+	known = xprt_in_map(xprt);
+	if (known)
+		return known;
+	drop(RPC_DROP_SERVER);
+	return &rpc_xprt_beyond;
 }
 
 /* The entry of a transport's address; makes one if there is none. */
 static __always_inline const struct rpc_xprt_ref *xprt_get(const struct rpc_xprt *xprt)
 {
-	return xprt_in_cache(xprt) ?: xprt_beyond_cache(xprt);
+	return xprt_in_cache(xprt) ?: xprt_make(xprt);
 }
 
 static __always_inline struct rpc_transport *transport_get(const struct rpc_xprt *xprt)

@@ -637,10 +637,10 @@ TEST(a_share_is_freed_once_its_last_calls_are_read)
 
 	/* Its client's place is another's by now. */
 	clients[1].client = 5;
-	r.maps = (struct share_maps){ .client = client, .share = share };
+	r.maps = (struct share_maps){
+		.client = client, .share = share, .client_info = clients, .info = info
+	};
 	r.shards = 1;
-	r.client_info = clients;
-	r.info = info;
 	r.stats = stats;
 	r.share_count = 2;
 	for (unsigned int calls = 1; calls <= 2; calls++) {

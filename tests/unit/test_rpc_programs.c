@@ -819,7 +819,7 @@ static __u64 calls_by(const char *name)
 	__u64 calls = 0;
 
 	for (__u32 i = 1; i < RPC_MAX_SHARES; i++) {
-		struct rpc_share_info *info = bpf_map_lookup_elem(&share_info, &i);
+		const volatile struct rpc_share_info *info = &rpc_share_info[i];
 		__u32 number = info->owner;
 		struct rpc_owner *owner = bpf_map_lookup_elem(&owners, &number);
 

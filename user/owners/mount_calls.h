@@ -121,7 +121,9 @@ bool owner_name(char *label, const char *const *names, size_t count, struct help
  * which both BPF sources have. shares.c explains how entries that have ended are freed. */
 
 struct share_maps {
-	const struct bpf_map *client_info, *share_info, *share_stats, *free_clients, *free_shares;
+	const struct bpf_map *share_stats, *free_clients, *free_shares;
+	volatile struct rpc_client_info *client_info;
+	volatile struct rpc_share_info *info;
 	volatile __u16 *client, *share; /* rpc_client_entry, rpc_share */
 	/* For owners; `owners` is NULL if they are not counted. */
 	const struct bpf_map *owners, *owner_index, *free_owners;
@@ -132,7 +134,7 @@ struct share_maps {
 
 /* The maps of a skeleton of either source. */
 #define SHARE_MAPS(bpf)                                                                   \
-	.client_info = (bpf)->maps.client_info, .share_info = (bpf)->maps.share_info,     \
+	.client_info = (bpf)->bss->rpc_client_info, .info = (bpf)->bss->rpc_share_info,   \
 	.share_stats = (bpf)->maps.share_stats, .free_clients = (bpf)->maps.free_clients, \
 	.free_shares = (bpf)->maps.free_shares, .client = (bpf)->bss->rpc_client_entry,   \
 	.share = (bpf)->bss->rpc_share,                                                   \
@@ -145,8 +147,6 @@ struct share_maps {
 struct share_reader {
 	struct share_maps maps;
 	uint32_t shards;
-	struct rpc_client_info *client_info; /* mapped */
-	struct rpc_share_info *info; /* mapped */
 	/* Mapped between shares_map() and shares_unmap(); of @stats those of the shares that were in use then. */
 	struct rpc_share_stats *stats;
 	struct rpc_owner *owners; /* NULL: not needed so far, or not known */

@@ -48,10 +48,7 @@ int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t 
 	r->maps = *maps;
 	r->shards = shards;
 	r->id[0] = client_id(0);
-	r->client_info = bpf_values_map(maps->client_info, PROT_READ | PROT_WRITE);
-	r->info = bpf_values_map(maps->share_info, PROT_READ | PROT_WRITE);
-	err = r->client_info && r->info ? 0 : -errno;
-	err = err ?: fill_stack(maps->free_clients, RPC_CLIENT_ENTRIES, 1);
+	err = fill_stack(maps->free_clients, RPC_CLIENT_ENTRIES, 1);
 	err = err ?: fill_stack(maps->free_shares, RPC_MAX_SHARES + 1, 2);
 	r->misses_ends = maps->owners && kernel_misses_events();
 	if (!r->misses_ends)
@@ -62,7 +59,7 @@ int shares_open(struct share_reader *r, const struct share_maps *maps, uint32_t 
 int shares_map(struct share_reader *r)
 {
 	r->share_count = RPC_MAX_SHARES; /* less those that are not in use */
-	while (r->share_count > 1 && !r->info[r->share_count - 1].entry)
+	while (r->share_count > 1 && !r->maps.info[r->share_count - 1].entry)
 		r->share_count--;
 	r->began_ns = monotonic_ns();
 	r->stats = bpf_values_map_first(r->maps.share_stats, (size_t)r->share_count * r->shards,
@@ -82,8 +79,6 @@ void shares_close(struct share_reader *r)
 {
 	if (r->shards)
 		helper_free(&r->names);
-	bpf_values_unmap(r->maps.client_info, r->client_info);
-	bpf_values_unmap(r->maps.share_info, r->info);
 	*r = (struct share_reader){};
 }
 
@@ -208,8 +203,8 @@ static void end_idle(struct share_reader *r, const struct share_uses *uses)
 /* Frees a share if this reading and the one before found that nothing leads to it. Returns whether it is free. */
 static bool free_ended(struct share_reader *r, uint32_t share)
 {
-	const struct rpc_share_info *info = &r->info[share];
-	const struct rpc_client_info *client = &r->client_info[info->entry];
+	const volatile struct rpc_share_info *info = &r->maps.info[share];
+	const volatile struct rpc_client_info *client = &r->maps.client_info[info->entry];
 	volatile __u16 *place = &r->maps.share[info->entry * RPC_MAX_OWNERS + info->owner];
 	bool ended = !client->client || r->maps.client[client->client - 1] != info->entry ||
 		     *place != share;
@@ -222,7 +217,7 @@ static bool free_ended(struct share_reader *r, uint32_t share)
 		*place = 0;
 	r->share_ended[share] = false;
 	r->id[share] = r->calls[share] = r->rest_ns[share] = 0;
-	r->info[share] = (struct rpc_share_info){};
+	r->maps.info[share] = (struct rpc_share_info){};
 	memset(&r->stats[(size_t)share * r->shards], 0, r->shards * sizeof(*r->stats));
 	if (share % 2) /* RPC_KERNEL_SHARE() stays its client's */
 		free_number(r->maps.free_shares, share);
@@ -233,11 +228,11 @@ static bool free_ended(struct share_reader *r, uint32_t share)
 static void free_clients(struct share_reader *r, const struct share_uses *uses)
 {
 	for (uint32_t i = 1; i < RPC_CLIENT_ENTRIES; i++) {
-		bool ended = r->client_info[i].client && !uses->by_client[i] &&
-			     r->maps.client[r->client_info[i].client - 1] != i;
+		bool ended = r->maps.client_info[i].client && !uses->by_client[i] &&
+			     r->maps.client[r->maps.client_info[i].client - 1] != i;
 
 		if (ended && r->client_ended[i]) {
-			r->client_info[i].client = 0;
+			r->maps.client_info[i].client = 0;
 			r->client_id[i] = 0;
 			free_number(r->maps.free_clients, i);
 			ended = false;
@@ -249,11 +244,12 @@ static void free_clients(struct share_reader *r, const struct share_uses *uses)
 void shares_name_errors(struct share_reader *r, struct calls *c)
 {
 	ARRAY_EACH(e, c->errors, c->error_count) {
-		const struct rpc_share_info *info = &r->info[e->share % RPC_MAX_SHARES];
+		const volatile struct rpc_share_info *info =
+			&r->maps.info[e->share % RPC_MAX_SHARES];
 
 		if (!info->entry)
 			continue;
-		e->client = r->client_info[info->entry].client;
+		e->client = r->maps.client_info[info->entry].client;
 		snprintf(e->owner, sizeof(e->owner), "%s", shares_owner(r, info->owner));
 	}
 }
@@ -264,9 +260,9 @@ bool shares_end_server(struct share_reader *r, uint32_t server)
 	bool any = false;
 
 	for (uint32_t i = 1; i < RPC_CLIENT_ENTRIES; i++) {
-		if (!r->client_info[i].client || r->client_info[i].server != server)
+		if (!r->maps.client_info[i].client || r->maps.client_info[i].server != server)
 			continue;
-		entry = &r->maps.client[r->client_info[i].client - 1];
+		entry = &r->maps.client[r->maps.client_info[i].client - 1];
 		if (*entry == i)
 			*entry = 0;
 		any = true;
@@ -309,7 +305,7 @@ static void add_sums(const struct share_reader *r, uint32_t share, unsigned int 
 static void add_share(struct share_reader *r, uint32_t share, const char *server,
 		      const struct rpc_sums *sums, struct client_list *to)
 {
-	const struct rpc_share_info *info = &r->info[share];
+	const volatile struct rpc_share_info *info = &r->maps.info[share];
 	struct client_calls *c = ARRAY_APPEND(to->list, to->count);
 
 	if (!r->id[share])
@@ -318,7 +314,7 @@ static void add_share(struct share_reader *r, uint32_t share, const char *server
 		r->client_id[info->entry] = client_id(info->entry);
 	c->id = r->id[share];
 	c->client_id = r->client_id[info->entry];
-	c->client = r->client_info[info->entry].client - 1;
+	c->client = r->maps.client_info[info->entry].client - 1;
 	c->sums = *sums;
 	snprintf(c->server, sizeof(c->server), "%s", server);
 	snprintf(c->owner, sizeof(c->owner), "%s", shares_owner(r, info->owner));
@@ -334,12 +330,12 @@ void shares_read(struct share_reader *r, struct client_list *to,
 	bool look;
 
 	for (uint32_t i = 0; i < r->share_count; i++) {
-		const struct rpc_share_info *info = &r->info[i];
+		const volatile struct rpc_share_info *info = &r->maps.info[i];
 		struct rpc_sums sums = {};
 
 		if (i && !info->entry)
 			continue;
-		name = i ? server(context, r->client_info[info->entry].server) : LABEL_OTHER;
+		name = i ? server(context, r->maps.client_info[info->entry].server) : LABEL_OTHER;
 		if (*name)
 			add_sums(r, i, &pauses_left, &sums);
 		set_rest(r, i, &sums);
