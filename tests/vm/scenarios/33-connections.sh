@@ -52,5 +52,6 @@ nfs_server_stop
 nfs_server_start
 sockets again
 wait_for 60 umount /mnt/late # until the calls of killed loads have ended
-agent_write gone
+gone() { agent_write gone && ! says gone.prom 'rpc_transport_info{'; }
+wait_for 60 gone # a worker of the kernel closes the connections
 agent_stop
