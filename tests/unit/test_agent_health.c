@@ -27,6 +27,8 @@ static const char *first(const char *failure, const char *kernel_event)
 	not_null(snapshot_kernel_event(&s.faults, false, kernel_event, "nas-3"))->last =
 		wall_seconds();
 	judge(&h, &s, &report);
+	assert_int_equal(h.findings, report.total);
+	assert_true(h.findings > 0);
 	snapshot_free(&s);
 	return h.headline.subject;
 }

@@ -4,7 +4,7 @@
 
 #include "golden.h"
 #include "base/cgroup.h"
-#include "faults/fault_observer.h"
+#include "faults/gpu_holders.c"
 #include "made_up_tree.h"
 #include "printed.h"
 
@@ -243,6 +243,30 @@ TEST(what_a_process_leaves_is_taken_without_a_fault)
 	}
 	assert_false(holders.helper.running);
 	gpu_holders_free(&holders);
+}
+
+/* More GPUs than there is room for: the first keep theirs, and what is found later completes them. */
+TEST(the_numbers_of_many_gpus)
+{
+	static struct gpu_holders holders;
+	const size_t room = COUNT(holders.minors.list);
+	char *found = NULL;
+	size_t size;
+	FILE *out = open_memstream(&found, &size);
+
+	for (size_t i = 0; i < room + 2; i++)
+		fprintf(out, "%04zx:01:00.0 %zu -\n", i, i);
+	fprintf(out, "0000:01:00.0 7 " GPU " \n%04zx:01:00.0 8 " GPU " \nwithout a number\n", room);
+	fclose(out);
+	holders.helper.text = found;
+	holders.helper.len = size;
+	note_minors(&holders);
+	assert_int_equal(holders.minors.count, room);
+	assert_printed("0000:01:00.0 0 " GPU, "%s %u %s", holders.minors.list[0].gpu,
+		       holders.minors.list[0].minor, holders.minors.list[0].uuid);
+	assert_printed("003f:01:00.0 63 ", "%s %u %s", holders.minors.list[63].gpu,
+		       holders.minors.list[63].minor, holders.minors.list[63].uuid);
+	free(found);
 }
 
 /* Of this machine, which has no driver: the process that looks ends, and is waited for. */

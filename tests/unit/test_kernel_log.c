@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that records of /dev/kmsg are read as the kernel writes them, and a malformed header is refused. That a log is read
  * once and in order, continued and its gaps counted is proved in guests: scenarios faults and fault-history. */
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "golden.h"
 #include "kernel/kernel_log.h"
 
@@ -76,4 +80,37 @@ TEST(torn_record_is_refused_or_keeps_its_beginning)
 		if (len >= header + 2)
 			assert_memory_equal(text, "ab", 2);
 	}
+}
+
+/* Each read() returns one record, as that of /dev/kmsg does. */
+TEST(records_are_read_once_and_gaps_are_counted)
+{
+	static const char *const records[] = { "4,7,1,-;old\n", "4,8,1,-;next\n", "torn",
+					       "4,11,1,-;behind a gap\n" };
+	static struct kernel_log log = { .next = 8, .begun = true };
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+	log.fd = ends[0];
+	for (size_t i = 0; i < COUNT(records); i++)
+		assert_true(write(ends[1], records[i], strlen(records[i])) > 0);
+	assert_int_equal(kernel_log_read(&log), 1);
+	assert_printed("8 9 0 next", "%lu %lu %lu %.4s", log.record.sequence, log.next, log.lost,
+		       log.text);
+	assert_int_equal(kernel_log_read(&log), 1);
+	assert_printed("11 12 2", "%lu %lu %lu", log.record.sequence, log.next, log.lost);
+	assert_int_equal(kernel_log_read(&log), 0);
+	close(ends[1]);
+	assert_int_equal(kernel_log_read(&log), -EIO);
+	kernel_log_close(&log);
+	assert_int_equal(log.fd, -1);
+	/* Without a first number none is lost. */
+	log = (struct kernel_log){};
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+	log.fd = ends[0];
+	assert_true(write(ends[1], records[3], strlen(records[3])) > 0);
+	assert_int_equal(kernel_log_read(&log), 1);
+	assert_printed("12 0 1", "%lu %lu %d", log.next, log.lost, log.begun);
+	kernel_log_close(&log);
+	close(ends[1]);
 }

@@ -576,7 +576,8 @@ TEST(the_text_of_a_server_begins_no_mount)
 	assert_printed("/one 1 READ 1 tcp", "%s %zu %s %zu %s", mount.mountpoint, mount.op_count,
 		       mount.ops[0].name, mount.transport_count, mount.transports[0].protocol);
 	assert_true(mountstats_next(&m, &mount));
-	assert_printed("/two 0", "%s %zu", mount.mountpoint, mount.op_count);
+	assert_printed("/two 0 0", "%s %zu %zu", mount.mountpoint, mount.op_count,
+		       mount.transport_count);
 	assert_false(mountstats_next(&m, &mount));
 }
 

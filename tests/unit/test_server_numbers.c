@@ -80,11 +80,13 @@ static bool end_shares(struct share_reader *r, uint32_t server)
 	return has_shares;
 }
 
-static void *no_values(const struct bpf_map *map, int protection)
+static struct rpc_server_stats stats[RPC_MAX_SERVERS + 1];
+
+static void *stats_in_place(const struct bpf_map *map, int protection)
 {
-	(void)map;
 	(void)protection;
-	return NULL;
+	assert_int_equal(number_of(map), OTHERS);
+	return stats;
 }
 
 #define bpf_map__fd number_of
@@ -93,7 +95,7 @@ static void *no_values(const struct bpf_map *map, int protection)
 #define bpf_map_update_elem set_value
 #define rpc_series_clear clear_series
 #define shares_end_server end_shares
-#define bpf_values_map no_values
+#define bpf_values_map stats_in_place
 #define bpf_values_unmap(map, values) (void)(values)
 #include "rpc/server_numbers.c"
 
@@ -122,6 +124,10 @@ BEFORE_EACH()
 	memset(cleared, 0, sizeof(cleared));
 	forgotten = 0;
 	has_shares = false;
+	stats[0].series[0][5] = stats[RPC_MAX_SERVERS].series[1][7] = 1 + rest_series(0);
+	stats[0].series[0][6] = stats[RPC_MAX_SERVERS].series[1][6] =
+		1 + rest_series(RPC_MAX_SERVERS);
+	stats[0].series[1][5] = RPC_OP_SERIES;
 	without_client = 1;
 	now_ns = SECOND;
 }
@@ -160,6 +166,12 @@ static void expect_freed(bool is_freed)
 	assert_int_equal(cleared[3] + cleared[4] + cleared[rest_series(1)], 3 * is_freed);
 	assert_int_equal(series_listed[3] + series_listed[4], 2 * !is_freed);
 	assert_true(listed[0] && series_listed[1] && !cleared[1]);
+	/* Ops that found no room look again, in the rest of each server too. */
+	assert_int_equal(stats[0].series[0][6] + stats[RPC_MAX_SERVERS].series[1][6] == 0,
+			 is_freed);
+	assert_int_equal(stats[0].series[0][5] + stats[RPC_MAX_SERVERS].series[1][7] == 0,
+			 is_freed);
+	assert_int_equal(stats[0].series[1][5], RPC_OP_SERIES);
 }
 
 TEST(a_server_without_a_client_is_freed_after_an_hour)

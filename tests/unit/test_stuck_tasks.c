@@ -2,7 +2,7 @@
 /* Proves which tasks hang in the NFS client, since when, where, and whether an outstanding call explains it; and which wait for
  * a file's lock; from texts as bpf/stuck_tasks.bpf.c writes them. */
 #include "unit.h"
-#include "nfs/stuck_tasks.h"
+#include "nfs/stuck_tasks.c"
 #include "snapshot.h"
 
 static struct stuck_tasks t;
@@ -380,6 +380,41 @@ TEST(a_task_that_waits_for_the_holder_of_a_lock_does_not_wait_for_lockd)
 		assert_int_equal(told_count, 1);
 		assert_int_equal(told_cause[0] == STUCK_LOCKD, stack == stacks);
 	}
+}
+
+#define GSSD(asleep, device)                                  \
+	"42 40 1000 7 " asleep "000000000 " device " 9 0 0\n" \
+	" gss_cred_init+0x1a0/0x350 [auth_rpcgss]\n nfs4_init+0x1/0x2 [nfsv4]\n"
+
+static void add_at(uint64_t seconds, const char *text)
+{
+	look(seconds, text);
+	t.looked_ns = now.time_ns;
+	add_upcalls(&t, &now);
+}
+
+/* The wait of the server of the mount's file, or of the first mount with Kerberos. */
+TEST(a_server_has_the_longest_waits_for_credentials_and_for_lockd)
+{
+	struct rpc_server_state *nas = snapshot_server(&now.calls, "nas");
+
+	add_at(1000, GSSD("3", "52") GSSD("2", "52"));
+	assert_printed("3 0", "%lu %lu", nas->upcall_ns / SECOND, nas->lock_wait_ns / SECOND);
+	nas->upcall_ns = 0;
+	add_at(1001, GSSD("4", "53"));
+	assert_int_equal(nas->upcall_ns, 0);
+	snapshot_server(&now.calls, "nas-k");
+	snapshot_mount(
+		&now.calls,
+		&(struct nfs_mount){ .server = "nas-k", .mountpoint = "/k", .kerberos = true });
+	add_at(1002, GSSD("5", "53"));
+	assert_printed("0 5", "%lu %lu", snapshot_server(&now.calls, "nas")->upcall_ns / SECOND,
+		       snapshot_server(&now.calls, "nas-k")->upcall_ns / SECOND);
+	add_at(1003, NUMBERS("4") LOCKD);
+	nas = snapshot_server(&now.calls, "nas");
+	assert_int_equal(nas->lock_wait_ns, 0);
+	add_at(1004, NUMBERS("5") LOCKD);
+	assert_printed("0 5", "%lu %lu", nas->upcall_ns / SECOND, nas->lock_wait_ns / SECOND);
 }
 
 TEST(tasks_elsewhere_are_none)
