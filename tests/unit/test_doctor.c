@@ -265,6 +265,9 @@ TEST(the_gpu_driver)
 	report("6.1.0-test", false);
 	assert_has(text, "loaded, version 580.65.06\n");
 	expect_levels("ok nvidia_dev_xid");
+	assert_int_equal(rename("sys/module/nvidia", "sys/module/other"), 0);
+	report("6.1.0-test", false);
+	expect_levels("note nvidia, ok nvidia_dev_xid");
 }
 
 TEST(who_prints_a_message)
