@@ -52,7 +52,9 @@ def calls_of_each_owner_are_its_own(folder):
         moved_by = MOVED | {("slurm:4714", "read", "received"): processes << 16}
         for (owner, kind, way), wanted in moved_by.items():
             value = ours.get(f"nfs_owner_{way}_bytes_total", owner=owner, kind=kind)
-            need(wanted <= value <= wanted * 1.01, turn, owner, kind, way, value, "bytes; it moved", wanted)
+            # A page that changes while it is written back is written again, from 6.12 on with up to 256 KiB around it.
+            again = 1.05 if kind == "write" and owner != "slurm:4713" else 1.01
+            need(wanted <= value <= wanted * again, turn, owner, kind, way, value, "bytes; it moved", wanted)
         rest = sum(ours.get(f"nfs_owner_{way}_bytes_total", owner="kernel") for way in ("sent", "received"))
         need(rest < moved / 20, turn, "the kernel has", rest, "of", moved, "bytes")
     has_all_families(Metrics(folder / "default" / "after-second.prom"))
