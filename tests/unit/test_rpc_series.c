@@ -9,8 +9,17 @@
 #include "base/clock.h"
 #include "rpc/rpc_series.h"
 
-static void read_stats(const struct bpf_map *map, uint32_t index, void *value);
-#define bpf_array_read read_stats
+static void read_entry(const struct bpf_map *map, uint32_t index, void *value);
+static int next_error(int map, const void *key, void *next);
+static int error_of(int map, const void *key, void *value);
+static const struct rpc_series *table_of(size_t values);
+#define bpf_array_read read_entry
+#define bpf_map_get_next_key next_error
+#define bpf_map_lookup_elem error_of
+#define bpf_map__fd(map) 0
+#define bpf_values_map_first(map, values, protection) table_of(values)
+#define bpf_values_unmap_first(map, values, address) assert_int_equal(values, COUNT(table))
+static struct rpc_series table[6]; /* of three numbers, two shards each */
 #include "../../user/rpc/rpc_series.c"
 
 #define SLOT RPC_PHASE_SLOT
@@ -161,10 +170,16 @@ TEST(waits_no_longer_than_allowed)
 
 static struct rpc_server_stats stats[6]; /* of three servers, two shards each */
 
-static void read_stats(const struct bpf_map *map, uint32_t index, void *value)
+static struct rpc_series_info info[] = { {},
+					 { .key.server = 1, .name = "WRITE" },
+					 { .key.server = 0, .name = "READ" } };
+
+static void read_entry(const struct bpf_map *map, uint32_t index, void *value)
 {
-	(void)map;
-	*(struct rpc_server_stats *)value = stats[index];
+	if (map)
+		*(struct rpc_series_info *)value = info[index];
+	else
+		*(struct rpc_server_stats *)value = stats[index];
 }
 
 TEST(the_figures_of_a_server_are_the_sums_of_its_shards)
@@ -261,4 +276,76 @@ TEST(the_oldest_call_is_named_with_its_process)
 	rpc_name_oldest(&server, now, now - NAMED_AGE_NS, "READ", (uint32_t)getpid());
 	assert_printed(formatted("READ %d test_rpc_series", getpid()), "%s %u %s", server.oldest_op,
 		       server.oldest_pid, server.oldest_comm);
+}
+
+static const struct rpc_series *table_of(size_t values)
+{
+	assert_int_equal(values, COUNT(table));
+	return table;
+}
+
+static struct {
+	struct rpc_error_key key;
+	struct rpc_error_count value;
+} errors[] = { { { .series = 2, .status = -5 }, { .count = 3, .order = 9, .share = 7 } },
+	       { { .series = 3, .status = -13 }, { .count = 4, .order = 1 } },
+	       { { .series = 1, .status = -5 }, { .count = 5, .order = 8, .share = 6 } },
+	       { { .series = 0, .status = -28 }, { .count = 6, .order = 7 } } };
+
+static int next_error(int map, const void *key, void *next)
+{
+	size_t i = 0;
+
+	(void)map;
+	while (key && memcmp(&errors[i++].key, key, sizeof(errors->key)) != 0)
+		;
+	if (i == COUNT(errors))
+		return -1;
+	memcpy(next, &errors[i].key, sizeof(errors->key));
+	return 0;
+}
+
+static int error_of(int map, const void *key, void *value)
+{
+	(void)map;
+	for (size_t i = 0; i < COUNT(errors); i++)
+		if (!memcmp(&errors[i].key, key, sizeof(errors->key)))
+			memcpy(value, &errors[i].value, sizeof(errors->value));
+	return 0;
+}
+
+static const char *server_name(const void *context, uint32_t server)
+{
+	return server < 2 ? ((const char *const *)context)[server] : LABEL_OTHER;
+}
+
+/* Server 1 is newer than the reading: what it has counted waits for the next one. */
+TEST(a_reading_has_the_ops_of_the_servers_that_it_knows)
+{
+	static const char *servers[] = { "nas-1", "" };
+	const struct rpc_names names = { .server = server_name, .context = servers };
+	struct calls calls = {};
+	struct rpc_error *e;
+
+	for (size_t i = 0; i < COUNT(table); i++) {
+		table[i].started = table[i].finished = i;
+		table[i].total[7] = i;
+		table[i].sent_bytes = 10 * i;
+	}
+	reader.shards = 2;
+	reader.maps.series_info = (void *)1;
+	assert_int_equal(rpc_series_read(&reader, 3, &names, &calls), 0);
+	assert_int_equal(calls.op_count, 2);
+	assert_printed("nas-1 READ 9 90", "%s %s %lu %lu", calls.ops[0].server, calls.ops[0].op,
+		       calls.ops[0].total.bucket[7], calls.ops[0].sent_bytes);
+	assert_printed("other other 1 10", "%s %s %lu %lu", calls.ops[1].server, calls.ops[1].op,
+		       calls.ops[1].total.bucket[7], calls.ops[1].sent_bytes);
+	assert_int_equal(calls.error_count, 2);
+	e = calls.errors;
+	assert_printed("other other ENOSPC 6 0", "%s %s %s %lu %u", e->server, e->op, e->status,
+		       e->count, e->share);
+	assert_printed("nas-1 READ EIO 3 7", "%s %s %s %lu %u", e[1].server, e[1].op, e[1].status,
+		       e[1].count, e[1].share);
+	assert_null(reader.series);
+	calls_free(&calls);
 }
