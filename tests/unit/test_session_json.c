@@ -76,6 +76,9 @@ TEST(each_figure_is_there)
 	session_json_write(out, &t);
 	text_end(out);
 	session_free(&t);
+	/* What is empty here is there too. */
+	ARRAY_EACH(n, none, COUNT(none))
+		not_null(strstr(text, formatted("\"%s\":", *n)));
 	/* The verdict has what it needs: test_verdict. */
 	verdict = not_null(strstr(text, "\"verdict\":"));
 	end = not_null(strstr(verdict, "\"commands\":"));
