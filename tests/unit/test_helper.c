@@ -2,6 +2,7 @@
 /* Proves that the caller of a process that does what may block gets its whole answer, and waits for one that hangs once. */
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +27,22 @@ static void hang(const void *context, FILE *out)
 	fputs(context, out);
 	fflush(out);
 	pause();
+}
+
+/* Each read() of this pair has one part. */
+TEST(a_text_that_comes_in_parts_is_cut_to_its_room)
+{
+	char text[8];
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	assert_int_equal(write(ends[1], "abcd", 4) + write(ends[1], "efgh", 4), 8);
+	assert_int_equal(file_read_and_close(ends[0], text, sizeof(text)), 7);
+	assert_string_equal(text, "abcdefg");
+	close(ends[1]);
+	errno = ENOENT; /* of the open() that failed */
+	assert_int_equal(file_read_and_close(-1, text, sizeof(text)), -ENOENT);
+	assert_string_equal(text, "");
 }
 
 TEST(a_long_answer_is_whole_and_counts_for_a_while)

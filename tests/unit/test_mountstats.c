@@ -553,6 +553,21 @@ TEST(mounts_are_read_one_by_one)
 }
 
 /* The longest that a server can choose, with the begin of another mount at its end. */
+TEST(the_devices_of_the_volumes_are_read)
+{
+	struct span text =
+		span_of("NV SERVER   PORT DEV          FSID                              FSC\n"
+			"v4 0a000901  801 0:53         1:0                               no \n"
+			"v3 0a000902  801 1:1048575    2:0                               no \n");
+	uint64_t device;
+
+	assert_true(nfs_volumes_next(&text, &device));
+	assert_int_equal(device, 53);
+	assert_true(nfs_volumes_next(&text, &device));
+	assert_int_equal(device, 1ull << 32 | 1048575);
+	assert_false(nfs_volumes_next(&text, &device));
+}
+
 TEST(the_text_of_a_server_begins_no_mount)
 {
 	static const char forged[] =
