@@ -44,17 +44,20 @@ static __always_inline void client_begins(__u32 client)
 		*client_entry(client) = 0;
 }
 
+/* Whoever reads one of the two also reads the other. */
+static __always_inline void store_both(volatile void *to, __u32 first, __u32 second)
+{
+	*(volatile __u64 *)to = first | (__u64)second << 32;
+}
+
 /* A new entry for a client, or 0. */
 static __always_inline __u32 client_make(__u32 client, __u32 server)
 {
-	volatile struct rpc_client_info *info;
 	__u32 entry = 0;
 
 	if (client >= RPC_MAX_CLIENTS || bpf_map_pop_elem(&free_clients, &entry))
 		return 0;
-	info = &rpc_client_info[entry & (RPC_CLIENT_ENTRIES - 1)];
-	info->server = server;
-	info->client = 1 + client;
+	store_both(&rpc_client_info[entry & (RPC_CLIENT_ENTRIES - 1)], 1 + client, server);
 	*client_entry(client) = entry;
 	return entry;
 }
@@ -73,7 +76,6 @@ static __always_inline volatile __u16 *share_of(__u32 entry, __u32 owner)
 __noinline __u32 share_make(__u32 client, __u32 server, __u32 owner)
 {
 	__u32 entry = client < RPC_MAX_CLIENTS ? *client_entry(client) : 0, share = 0;
-	volatile struct rpc_share_info *info;
 
 	if (!entry)
 		entry = client_make(client, server);
@@ -86,9 +88,7 @@ __noinline __u32 share_make(__u32 client, __u32 server, __u32 owner)
 		return 0;
 	}
 	share = share ?: RPC_KERNEL_SHARE(entry);
-	info = &rpc_share_info[share & (RPC_MAX_SHARES - 1)];
-	info->owner = owner;
-	info->entry = entry;
+	store_both(&rpc_share_info[share & (RPC_MAX_SHARES - 1)], entry, owner);
 	*share_of(entry, owner) = share;
 	return share;
 }

@@ -141,16 +141,16 @@ struct rpc_share_stats {
 	__u64 padding[6]; /* five cache lines in all */
 };
 
+/* Both are written by one store of eight bytes. */
 struct rpc_client_info {
 	__u32 client; /* 1 + the kernel's number; 0: the entry is free */
 	__u32 server; /* number; RPC_MAX_SERVERS: "other" */
-};
+} __attribute__((aligned(8)));
 
-/* Eight bytes: the kernel aligns the entries of an array to that. */
 struct rpc_share_info {
 	__u32 entry; /* of the client; 0: the share is free */
 	__u32 owner;
-};
+} __attribute__((aligned(8)));
 
 /* A control group that makes calls, also by processes of groups below it. In v1 a process has a group in each hierarchy: the
  * deepest one counts. */
