@@ -6,13 +6,10 @@
 #include "rpc.h"
 #include "rpc/slow_calls.h"
 #include "owners/mount_calls.h"
+#include "made_up_map.h"
 
-static int next_file(int map, const void *key, void *next);
-static int file_of(int map, const void *key, void *value);
 static const struct client_calls *client_of(const struct mount_calls_state *m, uint32_t client);
 #define bpf_map__fd(map) ((int)!map)
-#define bpf_map_get_next_key next_file
-#define bpf_map_lookup_elem file_of
 #define shares_owner_of_group(owners, owner, group) \
 	((void)owners, formatted("%u of %llu", owner, group))
 #define mount_calls_client client_of
@@ -110,28 +107,9 @@ static const struct {
 	{ { 17, 1, GETATTR }, { 9, 3, 3 } },
 };
 
-static int next_file(int map, const void *key, void *next)
+BEFORE_EACH()
 {
-	size_t i = 0;
-
-	(void)map;
-	while (key && memcmp(&files[i++].key, key, sizeof(files->key)) != 0)
-		;
-	if (i == COUNT(files))
-		return -1;
-	memcpy(next, &files[i].key, sizeof(files->key));
-	return 0;
-}
-
-static int file_of(int map, const void *key, void *value)
-{
-	(void)map;
-	for (size_t i = 0; i < COUNT(files); i++)
-		if (!memcmp(&files[i].key, key, sizeof(files->key))) {
-			memcpy(value, &files[i].f, sizeof(files->f));
-			return 0;
-		}
-	return -1;
+	MAKE_UP_MAP(files, key, f);
 }
 
 static const char *shown(const struct snapshot *s)

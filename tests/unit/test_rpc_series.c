@@ -8,14 +8,11 @@
 #include "unit.h"
 #include "base/clock.h"
 #include "rpc/rpc_series.h"
+#include "made_up_map.h"
 
 static void read_entry(const struct bpf_map *map, uint32_t index, void *value);
-static int next_error(int map, const void *key, void *next);
-static int error_of(int map, const void *key, void *value);
 static const struct rpc_series *table_of(size_t values);
 #define bpf_array_read read_entry
-#define bpf_map_get_next_key next_error
-#define bpf_map_lookup_elem error_of
 #define bpf_map__fd(map) 0
 #define bpf_values_map_first(map, values, protection) table_of(values)
 #define bpf_values_unmap_first(map, values, address) assert_int_equal(values, COUNT(table))
@@ -292,28 +289,6 @@ static struct {
 	       { { .series = 1, .status = -5 }, { .count = 5, .order = 8, .share = 6 } },
 	       { { .series = 0, .status = -28 }, { .count = 6, .order = 7 } } };
 
-static int next_error(int map, const void *key, void *next)
-{
-	size_t i = 0;
-
-	(void)map;
-	while (key && memcmp(&errors[i++].key, key, sizeof(errors->key)) != 0)
-		;
-	if (i == COUNT(errors))
-		return -1;
-	memcpy(next, &errors[i].key, sizeof(errors->key));
-	return 0;
-}
-
-static int error_of(int map, const void *key, void *value)
-{
-	(void)map;
-	for (size_t i = 0; i < COUNT(errors); i++)
-		if (!memcmp(&errors[i].key, key, sizeof(errors->key)))
-			memcpy(value, &errors[i].value, sizeof(errors->value));
-	return 0;
-}
-
 static const char *server_name(const void *context, uint32_t server)
 {
 	return server < 2 ? ((const char *const *)context)[server] : LABEL_OTHER;
@@ -332,6 +307,7 @@ TEST(a_reading_has_the_ops_of_the_servers_that_it_knows)
 		table[i].total[7] = i;
 		table[i].sent_bytes = 10 * i;
 	}
+	MAKE_UP_MAP(errors, key, value);
 	reader.shards = 2;
 	reader.maps.series_info = (void *)1;
 	assert_int_equal(rpc_series_read(&reader, 3, &names, &calls), 0);
